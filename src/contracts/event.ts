@@ -1,0 +1,205 @@
+/**
+ * Events: the truth of a run. Past tense, versioned, hash-chained. A body is hashed on its own first, so that a body can be
+ * deleted later (tombstone) while the chain stays verifiable. No event holds or hashes a token or signature.
+ * Source: DESIGN §4, CONTRACTS "Event kinds", INV-11.
+ */
+import { z } from 'zod';
+import { answer } from './answer.ts';
+import { usage } from './budget.ts';
+import { capabilityCard } from './capability-snapshot.ts';
+import { errorRecord } from './error.ts';
+import { evidence, toolCall } from './evidence.ts';
+import { goalContract } from './goal.ts';
+import {
+  artifactId,
+  digest,
+  dispatchId,
+  leaseId,
+  name,
+  planId,
+  runId,
+  sessionId,
+  snapshotId,
+  stepId,
+  tenant,
+  timestamp,
+} from './ids.ts';
+import { finding, plan } from './plan.ts';
+import { skillContract } from './skill.ts';
+import { runResult, stepResult } from './step-result.ts';
+
+export const EVENT_VERSION = 1;
+
+/** Who proposed a plan: the built-in rules, a model, or a script; with what it was given and what it returned. */
+export const proposer = z.strictObject({
+  kind: z.enum(['rules', 'model', 'scripted', 'replay', 'team']),
+  name: z.string().max(128),
+  requestDigest: digest.optional(),
+  responseDigest: digest.optional(),
+  modelVersion: z.string().max(128).optional(),
+  promptVersion: z.string().max(64).optional(),
+  modelTokenCount: z.int().min(0).optional(),
+});
+export type Proposer = z.infer<typeof proposer>;
+
+/** What would unblock a blocked run. */
+export const blockedReason = z.strictObject({
+  code: z.enum(['GOAL_UNCLEAR', 'RESULT_CONFLICT', 'RECOVERY', 'APPROVAL']),
+  question: z.string().max(2_000),
+  /** The name under which the answer is given: `caseops answer RUN --input claim_id=C-102`. */
+  wants: name,
+  options: z.array(z.string().max(256)).max(64),
+});
+export type BlockedReason = z.infer<typeof blockedReason>;
+
+/** Where a run comes from: a person's request, or a dispatch of a caller (then it is a team run). */
+export const origin = z.discriminatedUnion('level', [
+  z.strictObject({
+    level: z.literal('central'),
+    requestedBy: z.string().max(256),
+    sessionId,
+    idempotencyKey: z.string().max(256).optional(),
+    requestDigest: digest,
+  }),
+  z.strictObject({
+    level: z.literal('team'),
+    /** Authenticated workload of the caller. */
+    caller: z.string().max(256),
+    subject: z.string().max(256),
+    messageId: z.string().max(256),
+    /** Over parts, skill and reference ids, without lease metadata. */
+    payloadDigest: digest,
+    parentRunId: runId,
+    dispatchId,
+    taskId: z.string().max(128),
+    contextId: z.string().max(128),
+    leaseId: z.string().max(80),
+  }),
+]);
+export type Origin = z.infer<typeof origin>;
+
+const attempt = z.int().min(1);
+const at = { stepId, attempt, planVersion: z.int().min(1) };
+const reserved = { toolCallCount: z.int().min(0), modelTokenCount: z.int().min(0) };
+const arrival = { ...at, resultHash: digest.optional(), dispatchId, reason: z.string().max(500) };
+const artifactHead = {
+  ...at,
+  artifactId,
+  contentDigest: digest,
+  dispatchId,
+  taskId: z.string().max(128),
+  contextId: z.string().max(128),
+  leaseId: z.string().max(80),
+  producer: z.string().max(256),
+};
+
+export const EVENT_BODIES = {
+  'run.received': z.strictObject({ origin, statement: z.string().max(20_000), language: z.string().max(2) }),
+  'goal.frozen': z.strictObject({ goal: goalContract, goalDigest: digest }),
+  'plan.proposed': z.strictObject({
+    planId: z.string().max(80),
+    version: z.int().min(1),
+    planDigest: digest,
+    proposer,
+    round: z.int().min(0),
+  }),
+  'plan.rejected': z.strictObject({
+    planId: z.string().max(80),
+    version: z.int().min(1),
+    planDigest: digest,
+    findings: z.array(finding).min(1).max(1_000),
+    round: z.int().min(0),
+  }),
+  'plan.accepted': z.strictObject({
+    planId,
+    plan,
+    planDigest: digest,
+    snapshotId,
+    /** The contracts the plan uses: this run finishes under them whatever is deployed later. */
+    skills: z.array(skillContract).max(1_024),
+    cards: z.array(capabilityCard).max(256),
+    teamPolicyDigests: z.record(name, digest),
+  }),
+  'step.dispatched': z.strictObject({
+    ...at,
+    dispatchId,
+    leaseId,
+    audience: z.string().max(512),
+    inputDigest: digest,
+    deadlineAt: timestamp,
+  }),
+  'step.started': z.strictObject({ ...at, dispatchId, taskId: z.string().max(128), contextId: z.string().max(128) }),
+  'step.attempt_failed': z.strictObject({ ...at, dispatchId, error: errorRecord, retryAt: timestamp.optional() }),
+  'step.settled': z.strictObject({
+    result: stepResult,
+    dispatchId: dispatchId.optional(),
+    toolCalls: z.array(toolCall).max(1_000),
+  }),
+  'step.skipped': z.strictObject({
+    stepId,
+    planVersion: z.int().min(1),
+    because: z.array(stepId).max(1_000),
+    reason: z.string().max(500),
+  }),
+  'artifact.received': z.strictObject({ ...artifactHead, sizeBytes: z.int().min(0) }),
+  'artifact.accepted': z.strictObject({
+    ...artifactHead,
+    schemaId: z.string().max(256),
+    evidence: z.array(evidence).max(1_000),
+  }),
+  'artifact.rejected': z.strictObject({ ...artifactHead, error: errorRecord }),
+  'artifact.quarantined': z.strictObject({ ...artifactHead, error: errorRecord }),
+  'result.stale': z.strictObject(arrival),
+  'result.duplicate': z.strictObject(arrival),
+  'result.conflicted': z.strictObject(arrival),
+  'result.late': z.strictObject(arrival),
+  'budget.reserved': z.strictObject({ stepId, attempt, ...reserved }),
+  'budget.settled': z.strictObject({ stepId, attempt, reserved: z.strictObject(reserved), used: usage }),
+  'run.blocked': blockedReason,
+  'run.unblocked': z.strictObject({
+    code: blockedReason.shape.code,
+    by: z.string().max(256),
+    input: z.record(name, z.string().max(2_000)),
+  }),
+  'cancel.requested': z.strictObject({ by: z.string().max(256), reason: z.string().max(1_000) }),
+  'cancel.settled': z.strictObject({
+    unresolved: z
+      .array(z.strictObject({ stepId, taskId: z.string().max(128).optional(), reason: z.string().max(500) }))
+      .max(1_000),
+  }),
+  'run.recovered': z.strictObject({ pausedMs: z.int().min(0), checked: z.array(name).max(32), fence: z.int().min(0) }),
+  'answer.composed': z.strictObject({ answer }),
+  'answer.refused': z.strictObject({ error: errorRecord }),
+  'run.ended': z.strictObject({ result: runResult, needsHuman: z.boolean(), reason: z.string().max(1_000).optional() }),
+} as const satisfies Record<string, z.ZodType>;
+
+export type EventKind = keyof typeof EVENT_BODIES;
+export type EventBody<K extends EventKind = EventKind> = z.infer<(typeof EVENT_BODIES)[K]>;
+
+/** An event before it is sealed into the chain. */
+export type EventDraft = { [K in EventKind]: { readonly kind: K; readonly body: EventBody<K> } }[EventKind];
+
+const envelope = {
+  tenant,
+  runId,
+  seq: z.int().min(1),
+  schemaVersion: z.literal(EVENT_VERSION),
+  at: timestamp,
+  actor: z.string().max(256),
+  prev: z.union([digest, z.literal('')]),
+  bodyDigest: digest,
+  hash: digest,
+};
+
+/** A sealed event. `hash` = sha-256 over the RFC 8785 form of all fields but `body` and `hash`. */
+export type RunEvent = {
+  [K in EventKind]: z.infer<z.ZodObject<typeof envelope>> & { readonly kind: K; readonly body: EventBody<K> };
+}[EventKind];
+
+/** Schema of a sealed event as stored and exported. */
+export const runEvent = z.discriminatedUnion(
+  'kind',
+  Object.entries(EVENT_BODIES).map(([kind, body]) =>
+    z.strictObject({ ...envelope, kind: z.literal(kind), body }),
+  ) as never,
+) as unknown as z.ZodType<RunEvent>;

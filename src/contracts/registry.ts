@@ -1,0 +1,56 @@
+/** The published contracts: one id, one version and one schema each. `schemas/` is written from this table. */
+import type { z } from 'zod';
+import { answer } from './answer.ts';
+import { artifact } from './artifact.ts';
+import { capabilitySnapshot } from './capability-snapshot.ts';
+import { claim } from './claim.ts';
+import { dispatch } from './dispatch.ts';
+import { effectRow } from './effect-row.ts';
+import { errorRecord } from './error.ts';
+import { EVENT_BODIES } from './event.ts';
+import { evidence } from './evidence.ts';
+import { goalContract } from './goal.ts';
+import { join } from './join.ts';
+import { leaseClaims } from './lease.ts';
+import { plan } from './plan.ts';
+import { session } from './session.ts';
+import { skillContract } from './skill.ts';
+import { stepResult } from './step-result.ts';
+import { toolContract } from './tool-contract.ts';
+
+export interface PublishedContract {
+  readonly id: string;
+  readonly version: string;
+  readonly schema: z.ZodType;
+}
+
+const nouns: Readonly<Record<string, readonly [version: string, schema: z.ZodType]>> = {
+  session: ['1.0.0', session],
+  goal: ['1.0.0', goalContract],
+  skill: ['1.0.0', skillContract],
+  'capability-snapshot': ['1.0.0', capabilitySnapshot],
+  plan: ['1.0.0', plan],
+  join: ['1.0.0', join],
+  dispatch: ['1.0.0', dispatch],
+  lease: ['1.0.0', leaseClaims],
+  artifact: ['1.0.0', artifact],
+  evidence: ['1.0.0', evidence],
+  'step-result': ['1.0.0', stepResult],
+  error: ['1.0.0', errorRecord],
+  claim: ['1.0.0', claim],
+  answer: ['1.0.0', answer],
+  'tool-contract': ['1.0.0', toolContract],
+  'effect-row': ['1.0.0', effectRow],
+};
+
+const events = Object.entries(EVENT_BODIES).map(([kind, schema]): PublishedContract => ({
+  id: `event.${kind}`,
+  version: '1.0.0',
+  schema,
+}));
+
+/** Every published contract, in the order of their ids. */
+export const PUBLISHED_CONTRACTS: readonly PublishedContract[] = [
+  ...Object.entries(nouns).map(([id, [version, schema]]): PublishedContract => ({ id, version, schema })),
+  ...events,
+].toSorted((a, b) => (a.id < b.id ? -1 : 1));

@@ -1,0 +1,60 @@
+/** The hash chain of a run's events: sealing and verifying. INV-11. */
+import type { RunRef } from '#contracts/command.ts';
+import { EVENT_VERSION, type EventDraft, type RunEvent } from '#contracts/event.ts';
+import type { Digest } from '#contracts/ids.ts';
+import { digestOf } from './digest.ts';
+
+export interface ChainHead {
+  readonly ref: RunRef;
+  readonly seq: number;
+  readonly hash: Digest | '';
+}
+
+/** The event's hash: over everything but `body` (covered by bodyDigest) and `hash` itself. */
+function hashOf(event: Omit<RunEvent, 'hash' | 'body'>): Digest {
+  const { tenant, runId, seq, kind, schemaVersion, at, actor, prev, bodyDigest } = event;
+  return digestOf({ tenant, runId, seq, kind, schemaVersion, at, actor, prev, bodyDigest });
+}
+
+/** Appends a draft to the chain that ends at `head`. */
+export function sealEvent(
+  head: ChainHead,
+  draft: EventDraft,
+  by: { readonly at: string; readonly actor: string },
+): RunEvent {
+  const open = {
+    tenant: head.ref.tenant,
+    runId: head.ref.runId,
+    seq: head.seq + 1,
+    kind: draft.kind,
+    schemaVersion: EVENT_VERSION,
+    at: by.at,
+    actor: by.actor,
+    prev: head.hash,
+    bodyDigest: digestOf(draft.body),
+  } as const;
+  return { ...open, body: draft.body, hash: hashOf(open) } as RunEvent;
+}
+
+export type ChainVerdict =
+  | { readonly ok: true; readonly head: ChainHead }
+  | { readonly ok: false; readonly seq: number; readonly expected: string; readonly got: string };
+
+/** Verifies events in order from `head`; names the first event that does not hold. */
+export function verifyChain(head: ChainHead, events: Iterable<RunEvent>): ChainVerdict {
+  let { seq, hash } = head;
+  for (const event of events) {
+    const broken = (expected: string, got: string): ChainVerdict => ({ ok: false, seq: seq + 1, expected, got });
+    if (event.tenant !== head.ref.tenant || event.runId !== head.ref.runId)
+      return broken(`${head.ref.tenant}/${head.ref.runId}`, `${event.tenant}/${event.runId}`);
+    if (event.seq !== seq + 1) return broken(`seq ${seq + 1}`, `seq ${event.seq}`);
+    if (event.prev !== hash) return broken(`prev ${hash}`, `prev ${event.prev}`);
+    const body = digestOf(event.body);
+    if (event.bodyDigest !== body) return broken(`body ${event.bodyDigest}`, `body ${body}`);
+    const own = hashOf(event);
+    if (event.hash !== own) return broken(`hash ${own}`, `hash ${event.hash}`);
+    seq = event.seq;
+    hash = event.hash;
+  }
+  return { ok: true, head: { ref: head.ref, seq, hash } };
+}

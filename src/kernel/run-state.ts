@@ -1,0 +1,118 @@
+/**
+ * The state of a run: a fold of its events. `evolve` changes it in place by deltas and never rescans the plan; nothing else may
+ * write to it. The same aggregate serves a central run, whose steps are dispatched to teams, and a team run, whose steps are its
+ * workers. Source: DESIGN §2 "One kernel, two levels", §4.
+ */
+import type { Answer } from '#contracts/answer.ts';
+import type { CapabilityCard } from '#contracts/capability-snapshot.ts';
+import type { RunRef } from '#contracts/command.ts';
+import type { ErrorRecord } from '#contracts/error.ts';
+import type { Evidence, ToolCall } from '#contracts/evidence.ts';
+import type { BlockedReason, Origin } from '#contracts/event.ts';
+import type { GoalContract } from '#contracts/goal.ts';
+import type { ArtifactId, Digest, DispatchId, LeaseId, StepId } from '#contracts/ids.ts';
+import type { Finding, Plan, PlanStep } from '#contracts/plan.ts';
+import type { SkillContract } from '#contracts/skill.ts';
+import type { RunResult, StepResult } from '#contracts/step-result.ts';
+
+export type RunPhase = 'received' | 'planned' | 'running' | 'blocked' | 'cancelling' | 'ended';
+export type StepPhase = 'pending' | 'ready' | 'dispatched' | 'waiting' | 'settled' | 'skipped';
+
+/** One attempt of a step, as far as it got. */
+export interface AttemptState {
+  readonly attempt: number;
+  readonly dispatchId: DispatchId;
+  readonly leaseId: LeaseId;
+  readonly audience: string;
+  readonly dispatchedAt: string;
+  readonly deadlineAt: string;
+  startedAt: string | undefined;
+  taskId: string | undefined;
+  contextId: string | undefined;
+  /** Set when the attempt ended without a result. */
+  error: ErrorRecord | undefined;
+}
+
+export interface StepState {
+  readonly definition: PlanStep;
+  readonly skill: SkillContract;
+  readonly dependents: readonly StepId[];
+  phase: StepPhase;
+  /** Dependencies not yet satisfied; 0 means ready. */
+  unsatisfiedCount: number;
+  /** Attempts so far, oldest first. */
+  readonly attempts: AttemptState[];
+  /** No new attempt before this time. */
+  notBeforeAt: string | undefined;
+  result: StepResult | undefined;
+  artifactId: ArtifactId | undefined;
+  toolCalls: readonly ToolCall[];
+  settledAt: string | undefined;
+  skipReason: string | undefined;
+  reservedToolCallCount: number;
+  reservedModelTokenCount: number;
+}
+
+export interface BudgetState {
+  readonly toolCallCountMax: number;
+  readonly modelTokenCountMax: number;
+  toolCallCountReserved: number;
+  toolCallCountUsed: number;
+  modelTokenCountReserved: number;
+  modelTokenCountUsed: number;
+}
+
+export interface AcceptedPlan {
+  readonly plan: Plan;
+  readonly planDigest: Digest;
+  readonly acceptedAt: string;
+  readonly skills: ReadonlyMap<string, SkillContract>;
+  readonly cards: readonly CapabilityCard[];
+  readonly teamPolicyDigests: Readonly<Record<string, Digest>>;
+}
+
+export interface RunState {
+  readonly ref: RunRef;
+  readonly level: 'central' | 'team';
+  readonly origin: Origin;
+  readonly statement: string;
+  readonly language: string;
+  readonly receivedAt: string;
+  seq: number;
+  hash: Digest | '';
+  phase: RunPhase;
+  /** The phase to return to when a block is lifted. */
+  phaseBeforeBlock: RunPhase | undefined;
+  blocked: BlockedReason | undefined;
+  goal: GoalContract | undefined;
+  goalDigest: Digest | undefined;
+  /** Plans refused so far, and the findings of the last one. */
+  planRejectedCount: number;
+  lastFindings: readonly Finding[];
+  accepted: AcceptedPlan | undefined;
+  readonly steps: Map<StepId, StepState>;
+  /** Steps that are ready now, in plan order; kept by deltas. */
+  readonly ready: Set<StepId>;
+  readonly inFlight: Set<StepId>;
+  /** Steps neither settled nor skipped. */
+  openStepCount: number;
+  openRequiredStepCount: number;
+  /** Deduplicated on source + anchor + version. */
+  readonly evidence: Map<string, Evidence>;
+  readonly errors: ErrorRecord[];
+  budget: BudgetState | undefined;
+  /** When running time began, and how long it stood still since (ms). */
+  admittedAt: string | undefined;
+  pausedMs: number;
+  pausedSince: string | undefined;
+  cancelRequested: { readonly by: string; readonly reason: string; readonly at: string } | undefined;
+  cancelSettled: boolean;
+  fallbackUsed: boolean;
+  conflictedSteps: Set<StepId>;
+  answer: Answer | undefined;
+  answerError: ErrorRecord | undefined;
+  result: RunResult | undefined;
+  needsHuman: boolean;
+  endedReason: string | undefined;
+  updatedAt: string;
+}

@@ -1,0 +1,34 @@
+import type {
+  ArtifactId,
+  CallId,
+  ClaimId,
+  DispatchId,
+  EffectId,
+  EvidenceId,
+  GoalId,
+  LeaseId,
+  PlanId,
+  RunId,
+  SessionId,
+  SnapshotId,
+} from '#contracts/ids.ts';
+
+interface IdOfKind {
+  run: RunId;
+  goal: GoalId;
+  plan: PlanId;
+  dsp: DispatchId;
+  art: ArtifactId;
+  ev: EvidenceId;
+  clm: ClaimId;
+  lse: LeaseId;
+  eff: EffectId;
+  ses: SessionId;
+  cap: SnapshotId;
+  call: CallId;
+}
+
+/** Fresh ids by kind; unique in the deployment. The seeded adapter repeats the same sequence. */
+export interface Ids {
+  next<K extends keyof IdOfKind>(kind: K): IdOfKind[K];
+}

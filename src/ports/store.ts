@@ -1,0 +1,133 @@
+/**
+ * The store port: append with expected sequence, batched across runs; outbox jobs, leases, consumption, artifacts and effect rows in
+ * the same unit of work as the events that justify them. The store is the system of record. Source: DESIGN §4, ENGINE.
+ * One suite (`stores/suite.ts`) is run by every implementation.
+ */
+import type { Job, RunRef } from '#contracts/command.ts';
+import type { EffectRow } from '#contracts/effect-row.ts';
+import type { RunEvent } from '#contracts/event.ts';
+import type { Digest, RunId, Tenant } from '#contracts/ids.ts';
+import type { LeaseRow } from '#contracts/lease.ts';
+import type { RunResult } from '#contracts/step-result.ts';
+
+export type RunPhase = 'received' | 'planned' | 'running' | 'blocked' | 'cancelling' | 'ended';
+
+/** The checkpoint of a run: one row, written with each commit. */
+export interface RunHead {
+  readonly ref: RunRef;
+  readonly level: 'central' | 'team';
+  readonly seq: number;
+  readonly hash: Digest;
+  readonly phase: RunPhase;
+  readonly result: RunResult | undefined;
+  readonly needsHuman: boolean;
+  /** For lists: goal kind or skill, subject ids, requester. */
+  readonly kind: string;
+  readonly subject: string;
+  readonly requestedBy: string;
+  readonly startedAt: string;
+  readonly updatedAt: string;
+}
+
+/** Rows written in the same transaction. Each has a unique key; a second write under it is a conflict, never an overwrite. */
+export type RecordWrite =
+  | { readonly table: 'lease'; readonly row: LeaseRow }
+  /** Single use: unique on (issuer, leaseId). Kept until `expiresAt` (seconds). */
+  | {
+      readonly table: 'consumption';
+      readonly issuer: string;
+      readonly leaseId: string;
+      readonly useCountMax: number;
+      readonly requestDigest: Digest;
+      readonly expiresAt: number;
+    }
+  /** Unique on (scope, key): the same request returns the same run, another is a conflict. */
+  | {
+      readonly table: 'idempotency';
+      readonly scope: string;
+      readonly key: string;
+      readonly requestDigest: Digest;
+      readonly runId: RunId;
+    }
+  /** Content-addressed: writing the same digest again is no conflict. */
+  | { readonly table: 'artifact'; readonly tenant: Tenant; readonly digest: Digest; readonly bytes: Uint8Array }
+  | { readonly table: 'effect'; readonly row: EffectRow };
+
+export interface Commit {
+  readonly ref: RunRef;
+  /** Sequence of the last event the decider saw; 0 opens the run. */
+  readonly expectedSeq: number;
+  /** The run lock's fence under which this process works. */
+  readonly fence: number;
+  readonly owner: string;
+  readonly head: RunHead;
+  readonly events: readonly RunEvent[];
+  readonly addJobs: readonly Job[];
+  readonly doneJobIds: readonly string[];
+  readonly records: readonly RecordWrite[];
+}
+
+export type CommitOutcome =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly conflict: 'sequence'; readonly actualSeq: number }
+  | { readonly ok: false; readonly conflict: 'fence'; readonly actualFence: number }
+  /** A unique record existed: `requestDigest` and `runId` are those stored. Nothing of the commit was written. */
+  | {
+      readonly ok: false;
+      readonly conflict: 'record';
+      readonly table: RecordWrite['table'];
+      readonly key: string;
+      readonly requestDigest: Digest | undefined;
+      readonly runId: RunId | undefined;
+    };
+
+export interface RunQuery {
+  readonly tenant?: Tenant;
+  readonly level?: 'central' | 'team';
+  readonly phase?: RunPhase;
+  readonly limit: number;
+  /** Only runs started before this run (cursor). */
+  readonly before?: RunId;
+}
+
+export interface LockTaken {
+  readonly fence: number;
+  /** When the previous owner was last known alive; undefined on a fresh lock. */
+  readonly lastSeenAt: string | undefined;
+}
+
+export interface Store extends AsyncDisposable {
+  /** Queued and written with others in one transaction (group commit). Resolves after the data is durable. */
+  commit(commit: Commit): Promise<CommitOutcome>;
+  /** Records that belong to no run's event, such as a child lease minted at the token endpoint. All or nothing. */
+  write(records: readonly RecordWrite[]): Promise<CommitOutcome>;
+
+  head(ref: RunRef): Promise<RunHead | undefined>;
+  /** Events after `afterSeq`, in order, at most `limit`. */
+  events(ref: RunRef, afterSeq: number, limit: number): Promise<readonly RunEvent[]>;
+  /** Newest first. */
+  runs(query: RunQuery): Promise<readonly RunHead[]>;
+  /** Runs not ended, of a level, oldest first; for recovery. */
+  openRuns(level: 'central' | 'team', limit: number): Promise<readonly RunHead[]>;
+  jobs(ref: RunRef): Promise<readonly Job[]>;
+
+  /** Takes the run lock if free, expired or ours; undefined when another live owner holds it. */
+  takeLock(ref: RunRef, owner: string, ttlMs: number): Promise<LockTaken | undefined>;
+  /** Extends the life of every lock of an owner. */
+  heartbeat(owner: string, ttlMs: number): Promise<void>;
+
+  lease(leaseId: string): Promise<LeaseRow | undefined>;
+  leasesOfRun(tenant: Tenant, runId: RunId): Promise<readonly LeaseRow[]>;
+  /** Binds the first accepted task id to a lease row; false when another is bound. */
+  bindLeaseTask(leaseId: string, taskId: string): Promise<boolean>;
+  consumption(issuer: string, leaseId: string): Promise<readonly { readonly requestDigest: Digest }[]>;
+  idempotency(
+    scope: string,
+    key: string,
+  ): Promise<{ readonly requestDigest: Digest; readonly runId: RunId } | undefined>;
+  artifact(tenant: Tenant, digest: Digest): Promise<Uint8Array | undefined>;
+  effects(tenant: Tenant, runId: RunId): Promise<readonly EffectRow[]>;
+
+  /** Called after each durable commit with its events; returns the function that stops it. */
+  onCommit(listener: (events: readonly RunEvent[], head: RunHead) => void): () => void;
+}
