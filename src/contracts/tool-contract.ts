@@ -22,11 +22,14 @@ export const toolContract = z.strictObject({
   latencySloMs: z.int().min(1).max(3_600_000),
   idempotency: z.enum(['read', 'key', 'none']),
   taskSupport: z.literal('forbidden'),
-  /** How evidence is made from an output: `found` false means no_data and no record. */
+  /** How evidence is made from an output. Version, tenant and time are checked here, each with its own code, not by the output schema. */
   evidence: z.strictObject({
     source: name,
     anchorType: name,
-    /** Pointer to the record's id, version and observation time in the output. */
+    /** Pointer to the array of records in the output; an empty array is no_data. */
+    recordsPointer: pointer,
+    /** In a record: what is observed (slots point into this), its id, version and observation time. */
+    dataPointer: pointer,
     idPointer: pointer,
     versionPointer: pointer,
     observedAtPointer: pointer,
