@@ -1,0 +1,155 @@
+/** How a team's author defines one skill: its contract and its parsers. Source: CONTRACTS "Skill contract". */
+import { CaseOpsError } from '#contracts/error.ts';
+import { skillContract, type SkillContract } from '#contracts/skill.ts';
+import type { ToolContract } from '#contracts/tool-contract.ts';
+import type { SkillDefinition } from '#ports/team-definition.ts';
+import { z } from 'zod';
+import { parserOf, schemaDocument } from './schema-document.ts';
+
+export interface SkillOptions<I extends z.ZodObject, A extends z.ZodObject> {
+  readonly id: string;
+  /** Semantic version of the contract. */
+  readonly version: string;
+  readonly description: string;
+  readonly input: I;
+  readonly artifact: A;
+  /** Which input is filled from which kind of entity or upstream output. Every input without a default must be named. */
+  readonly requires: readonly { readonly name: keyof z.output<I> & string; readonly kind: string }[];
+  /** Output kinds and where each is in the artifact's data (JSON pointer; empty: the whole). */
+  readonly produces: readonly { readonly kind: string; readonly pointer: string }[];
+  readonly risk: SkillContract['risk'];
+  readonly actions: readonly string[];
+  /** Default none. */
+  readonly effectActions?: readonly string[];
+  /** Which input names a resource: `{ type: 'claim', input: 'claim_id' }`. */
+  readonly resources: readonly { readonly type: string; readonly input: keyof z.output<I> & string }[];
+  readonly purposes: readonly string[];
+  /** The tools its worker may call; none: its lease may not be narrowed further. */
+  readonly tools: readonly { readonly contract: ToolContract }[];
+  /** Default: the data classes of its tools, or `internal`. */
+  readonly datatypes?: readonly string[];
+  /** Default: the anchor types of its tools, and at least one piece of evidence if it has tools. */
+  readonly evidence?: { readonly anchorTypes?: readonly string[]; readonly countMin?: number };
+  /** Under which results of a strong dependency it may start, besides `completed`. Default none. */
+  readonly acceptedResults?: SkillContract['acceptedResults'];
+  readonly acceptanceCriteria?: readonly string[];
+  readonly stateFields?: readonly string[];
+  /** Default `none`; `person` for an effect. */
+  readonly approval?: SkillContract['approval'];
+  /** Default 3,000 ms. */
+  readonly timeoutMs?: number;
+  /** Less than this left before the deadline: not started. Default 10 ms. */
+  readonly minimumRuntimeMs?: number;
+  /** Default 1,000 ms. */
+  readonly latencySloMs?: number;
+  /** Default 2 attempts, 100 ms apart; 1 attempt for an effect. */
+  readonly retry?: SkillContract['retry'];
+  /** Default: one call per tool and one more for a retried read, no model tokens, and the skill's timeout. */
+  readonly budget?: { readonly toolCallCountMax?: number; readonly modelTokenCountMax?: number };
+  readonly whichArtifact?: SkillContract['whichArtifact'];
+}
+
+/**
+ * A skill definition; `defineTeam` adds the team and whether somebody can run it.
+ * Throws ERR_CONFIG when the contract is not well formed or an input can never be filled.
+ */
+export function defineSkill<I extends z.ZodObject, A extends z.ZodObject>(
+  options: SkillOptions<I, A>,
+): SkillDefinition<z.output<I>, z.output<A>> {
+  const checked = skillContract.omit({ team: true, available: true }).safeParse({
+    ...schemasOf(options),
+    ...authorityOf(options),
+    ...limitsOf(options),
+  });
+  if (!checked.success) throw malformed(options.id, z.prettifyError(checked.error));
+  const unfilled = unfilledInputs(checked.data);
+  if (unfilled.length > 0)
+    throw malformed(options.id, `no requirement fills the required input ${unfilled.join(', ')}`);
+  return {
+    contract: checked.data,
+    parseInput: parserOf<z.output<I>>(options.input.strict() as never),
+    parseArtifact: parserOf<z.output<A>>(options.artifact.strict() as never),
+    tools: options.tools.map(({ contract }) => ({ contract })),
+  };
+}
+
+type AnySkill = SkillOptions<z.ZodObject, z.ZodObject>;
+
+function schemasOf(
+  options: AnySkill,
+): Pick<SkillContract, 'skillId' | 'version' | 'description' | 'input' | 'artifact' | 'requires' | 'produces'> {
+  const { id, version, description } = options;
+  const urn = `urn:caseops:skill:${id}`;
+  return {
+    skillId: id,
+    version,
+    description,
+    input: schemaDocument({ id: `${urn}:input`, version, schema: options.input.strict(), side: 'input' }),
+    artifact: schemaDocument({
+      id: `${urn}:artifact`,
+      version,
+      schema: options.artifact.strict(),
+      side: 'output',
+    }),
+    requires: options.requires.map(({ name, kind }) => ({ name, kind })),
+    produces: options.produces.map(({ kind, pointer }) => ({ kind, pointer })),
+  };
+}
+
+function authorityOf(options: AnySkill): Partial<SkillContract> {
+  const tools = options.tools.map(({ contract }) => contract);
+  const classes = unique(tools.map(({ classification }) => classification));
+  const effectActions = [...(options.effectActions ?? [])];
+  return {
+    risk: options.risk,
+    actions: [...options.actions],
+    effectActions,
+    resources: options.resources.map(({ type, input }) => ({ type, input })),
+    datatypes: [...(options.datatypes ?? (classes.length > 0 ? classes : ['internal']))],
+    purposes: [...options.purposes],
+    toolContracts: tools.map(({ server, tool, version, digest }) => ({ server, tool, version, digest })),
+    evidence: {
+      anchorTypes: [...(options.evidence?.anchorTypes ?? unique(tools.map(({ evidence }) => evidence.anchorType)))],
+      countMin: options.evidence?.countMin ?? (tools.length > 0 ? 1 : 0),
+    },
+    approval: options.approval ?? (options.risk === 'effect' ? 'person' : 'none'),
+    sideEffect: options.risk === 'effect' || effectActions.length > 0 ? 'external' : 'none',
+  };
+}
+
+function limitsOf(options: AnySkill): Partial<SkillContract> {
+  const timeoutMs = options.timeoutMs ?? 3_000;
+  const callCount = options.tools.length === 0 ? 0 : options.tools.length + 1;
+  return {
+    acceptedResults: [...(options.acceptedResults ?? [])],
+    acceptanceCriteria: [...(options.acceptanceCriteria ?? [])],
+    stateFields: [...(options.stateFields ?? [])],
+    timeoutMs,
+    minimumRuntimeMs: options.minimumRuntimeMs ?? 10,
+    latencySloMs: options.latencySloMs ?? 1_000,
+    retry: options.retry ?? { attemptCountMax: options.risk === 'effect' ? 1 : 2, backoffMs: 100 },
+    stepBudget: {
+      toolCallCountMax: options.budget?.toolCallCountMax ?? callCount,
+      modelTokenCountMax: options.budget?.modelTokenCountMax ?? 0,
+      timeoutMs,
+    },
+    taskSupport: 'forbidden',
+    whichArtifact: options.whichArtifact ?? 'only',
+  };
+}
+
+function unfilledInputs(contract: Pick<SkillContract, 'input' | 'requires'>): readonly string[] {
+  const required = z.array(z.string()).catch([]).parse(contract.input.schema['required']);
+  const filled = new Set(contract.requires.map(({ name }) => name));
+  return required.filter((name) => !filled.has(name));
+}
+
+function unique(values: readonly string[]): readonly string[] {
+  return [...new Set(values)];
+}
+
+function malformed(skillId: string, why: string): CaseOpsError {
+  return new CaseOpsError('ERR_CONFIG', `The contract of skill ${skillId} is not well formed: ${why}.`, {
+    at: 'runtime',
+  });
+}
