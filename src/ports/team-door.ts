@@ -79,6 +79,8 @@ export type SubmitOutcome =
 
 export interface TaskPageQuery {
   readonly contextId: string | undefined;
+  /** The protocol's own filter (its states, its times); pages and the total count only what it accepts. */
+  readonly where: (task: TaskView) => boolean;
   readonly taskCountMax: number;
   /** Opaque; from the page before. */
   readonly after: string | undefined;
