@@ -1,0 +1,43 @@
+/** JSON Schema 2020-12 to and from zod: the only place that knows how the two meet. Source: DESIGN §2 "contracts". */
+import { z } from 'zod';
+
+export type JsonSchema = Readonly<Record<string, z.core.util.JSONType>>;
+/** A zod schema, for rooms that may not import zod. */
+export type Schema = z.ZodType;
+
+export interface SchemaIssue {
+  /** RFC 6901, into the value. */
+  readonly pointer: string;
+  readonly message: string;
+}
+
+export type SchemaCheck = (value: unknown) => readonly SchemaIssue[];
+
+/** The schema of what is accepted as input. Throws, by zod, when a schema cannot be written as JSON Schema. */
+export function toJsonSchema(schema: Schema): Record<string, z.core.util.JSONType> {
+  return JSON.parse(JSON.stringify(z.toJSONSchema(schema, { target: 'draft-2020-12', io: 'input' }))) as Record<
+    string,
+    z.core.util.JSONType
+  >;
+}
+
+/** A check for a JSON Schema document; undefined when it uses what is not supported, and so can accept nothing. */
+export function fromJsonSchema(document: JsonSchema): SchemaCheck | undefined {
+  try {
+    const schema = z.fromJSONSchema(document);
+    return (value) => issuesOf(schema, value);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a schema finds in a value; empty means: conforms. */
+export function issuesOf(schema: Schema, value: unknown): readonly SchemaIssue[] {
+  const parsed = schema.safeParse(value);
+  return parsed.success ? [] : parsed.error.issues.map(({ path, message }) => ({ pointer: pointerTo(path), message }));
+}
+
+/** The pointer for zod's path. */
+export function pointerTo(path: readonly PropertyKey[]): string {
+  return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
