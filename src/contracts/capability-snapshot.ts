@@ -20,6 +20,8 @@ export const capabilityCard = z.strictObject({
   audience: z.string().max(512),
   /** Workload identity of the team: `spiffe://…/team/claims`. */
   workload: z.string().max(256),
+  /** Audience of leases per tool server of the team: a work lease may be narrowed to these and to no other. */
+  toolAudiences: z.record(name, z.string().max(512)).optional(),
 });
 export type CapabilityCard = z.infer<typeof capabilityCard>;
 

@@ -22,6 +22,7 @@ export const ERROR_CODES = {
   ERR_CONFIG: 'usage',
   ERR_NOT_FOUND: 'usage',
   ERR_GOAL_UNCLEAR: 'usage',
+  ERR_GOAL_TEXT: 'usage',
   ERR_GOAL_TOO_LARGE: 'limit',
   // contract
   ERR_JSON_SYNTAX: 'contract',
