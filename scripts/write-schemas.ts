@@ -8,7 +8,8 @@ const DIRECTORY = join(import.meta.dirname, '../schemas');
 
 mkdirSync(DIRECTORY, { recursive: true });
 const files = schemaFiles();
-for (const name of readdirSync(DIRECTORY)) if (name.endsWith('.json') && !files.has(name)) rmSync(join(DIRECTORY, name));
+for (const name of readdirSync(DIRECTORY))
+  if (name.endsWith('.json') && !files.has(name)) rmSync(join(DIRECTORY, name));
 let written = 0;
 for (const [name, text] of files) {
   let before = '';

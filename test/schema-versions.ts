@@ -12,7 +12,10 @@ export function lockEntry(text: string): Locked {
 }
 
 /** Compares schema files with the lock of what was released. */
-export function versionFindings(files: ReadonlyMap<string, string>, lock: Readonly<Record<string, Locked>>): readonly string[] {
+export function versionFindings(
+  files: ReadonlyMap<string, string>,
+  lock: Readonly<Record<string, Locked>>,
+): readonly string[] {
   return [...files].flatMap(([name, text]) => {
     const released = lock[name];
     const now = lockEntry(text);

@@ -29,5 +29,8 @@ test('a planted change without a version raise is found', () => {
   const [name, text] = [...committed][0] ?? ['', ''];
   const lock = { [name]: lockEntry(text) };
   assert.deepEqual(versionFindings(new Map([[name, text]]), lock), []);
-  assert.equal(versionFindings(new Map([[name, text.replace('"type"', '"description": "x", "type"')]]), lock).length, 1);
+  assert.equal(
+    versionFindings(new Map([[name, text.replace('"type"', '"description": "x", "type"')]]), lock).length,
+    1,
+  );
 });

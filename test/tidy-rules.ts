@@ -12,7 +12,19 @@ export interface Violation {
 }
 
 const KERNEL_UP = ['contracts', 'kernel', 'ports'];
-const PARTS = [...KERNEL_UP, 'authority', 'control', 'execution', 'effects', 'evidence', 'protocols', 'stores', 'drivers', 'telemetry', 'runtime'];
+const PARTS = [
+  ...KERNEL_UP,
+  'authority',
+  'control',
+  'execution',
+  'effects',
+  'evidence',
+  'protocols',
+  'stores',
+  'drivers',
+  'telemetry',
+  'runtime',
+];
 
 /** Room → the rooms it may import beside itself. A room not listed here may not exist. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
@@ -55,7 +67,8 @@ const IMPORT = /(?:\bfrom\s*|\bimport\s*\(\s*|^\s*import\s*)['"]([^'"\n]+)['"]/g
 const NO_NODE = new Set(['contracts', 'kernel', 'ports']);
 const CLOCKED = /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\brandomUUID\(|(?<![.\w])set(?:Timeout|Interval)\(/;
 /** The adapters of clock and ids ports, and what runs outside the house. */
-const CLOCK_ADAPTERS = /^(src\/runtime\/system-(clock|ids)\.ts|src\/authority\/.*|bench\/|scripts\/|test\/|cli\/)|\.test\.ts$/;
+const CLOCK_ADAPTERS =
+  /^(src\/runtime\/system-(clock|ids)\.ts|src\/authority\/.*|bench\/|scripts\/|test\/|cli\/)|\.test\.ts$/;
 const BANNED: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/(?<![\w.])any(?=\s*[;,)>\]=|&}]|\[\]|$)(?<=(?::|<|as|\||&|,)\s*any)/m, 'any'],
   [/@ts-ignore|@ts-nocheck/, '@ts-ignore'],
@@ -70,7 +83,9 @@ const FUNCTION_LINES_MAX = 60;
 const PARAMETERS_MAX = 3;
 
 export function checkSources(files: readonly SourceFile[]): readonly Violation[] {
-  return files.flatMap((file) => (file.path === 'test/tidy.test.ts' || file.path === 'test/tidy-rules.ts' ? [] : checkFile(file)));
+  return files.flatMap((file) =>
+    file.path === 'test/tidy.test.ts' || file.path === 'test/tidy-rules.ts' ? [] : checkFile(file),
+  );
 }
 
 function checkFile(file: SourceFile): readonly Violation[] {
@@ -80,11 +95,14 @@ function checkFile(file: SourceFile): readonly Violation[] {
   const isTest = /\.test\.tsx?$/.test(path) || path.startsWith('test/');
   const room = roomOf(path);
   if (room !== undefined && !Object.hasOwn(ROOMS, room)) say('room', `there is no room ${room}`);
-  else for (const specifier of imports(text)) for (const detail of checkImport(specifier, { path, room, isTest })) say('import', detail);
+  else
+    for (const specifier of imports(text))
+      for (const detail of checkImport(specifier, { path, room, isTest })) say('import', detail);
   const name = path.split('/').at(-1) ?? '';
   if (!/^[a-z0-9]+(-[a-z0-9]+)*(\.test)?\.(tsx?|mjs)$/.test(name)) say('name', `${name} is not kebab-case`);
   if (name === 'index.ts' && path !== 'src/index.ts') say('name', 'only src/index.ts is called index');
-  if (path.startsWith('src/') && !CLOCK_ADAPTERS.test(path) && CLOCKED.test(text)) say('global', 'reads the clock, the dice or a timer outside the adapters');
+  if (path.startsWith('src/') && !CLOCK_ADAPTERS.test(path) && CLOCKED.test(text))
+    say('global', 'reads the clock, the dice or a timer outside the adapters');
   for (const [pattern, what] of BANNED) if (pattern.test(text)) say('ban', what);
   const lines = text.trimEnd().split('\n').length;
   if (lines > FILE_LINES_MAX) say('file-wall', `${lines} lines`);
@@ -111,17 +129,24 @@ interface Importer {
 function checkImport(specifier: string, { path, room, isTest }: Importer): readonly string[] {
   const target = /^#([^/]+)\//.exec(specifier)?.[1];
   if (/^(cli|cases)\//.test(path) && (target !== undefined || /(^|\/)src\//.test(specifier))) {
-    return isTest && path.startsWith('cases/') === false ? [] : [`${path} may use public names only, not ${specifier}`];
+    return isTest && !path.startsWith('cases/') ? [] : [`${path} may use public names only, not ${specifier}`];
   }
   if (target !== undefined) {
     if (room === undefined || room === target) return [];
     if (target === 'testing') return isTest || path === 'src/testing.ts' ? [] : [`${room} may not import testing`];
     const allowed = ROOMS[room] ?? [];
-    return allowed.includes(target) || (isTest && room !== 'kernel' && room !== 'contracts') ? [] : [`${room} may not import ${target}`];
+    return allowed.includes(target) || (isTest && room !== 'kernel' && room !== 'contracts')
+      ? []
+      : [`${room} may not import ${target}`];
   }
-  if (specifier.startsWith('.')) return room !== undefined && leavesRoom(path, specifier) ? [`${specifier} leaves the room`] : [];
-  if (specifier.startsWith('node:')) return room !== undefined && NO_NODE.has(room) && !isTest ? [`${room} may not import ${specifier}`] : [];
-  if (isTest || !path.startsWith('src/')) return path.startsWith('cli/') || path.startsWith('cases/') || path.startsWith('src/') ? thirdParty(specifier, path, isTest) : [];
+  if (specifier.startsWith('.'))
+    return room !== undefined && leavesRoom(path, specifier) ? [`${specifier} leaves the room`] : [];
+  if (specifier.startsWith('node:'))
+    return room !== undefined && NO_NODE.has(room) && !isTest ? [`${room} may not import ${specifier}`] : [];
+  if (isTest || !path.startsWith('src/'))
+    return path.startsWith('cli/') || path.startsWith('cases/') || path.startsWith('src/')
+      ? thirdParty(specifier, path, isTest)
+      : [];
   return thirdParty(specifier, path, isTest);
 }
 

@@ -31,7 +31,10 @@ const all = sources();
 test('the scan sees the source tree', () => {
   assert.ok(all.length >= 60, `only ${all.length} files were read under ${ROOT}`);
   for (const room of ['contracts', 'kernel', 'ports']) {
-    assert.ok(all.filter((file) => file.path.startsWith(`src/${room}/`)).length >= 5, `hardly a file of src/${room} was read`);
+    assert.ok(
+      all.filter((file) => file.path.startsWith(`src/${room}/`)).length >= 5,
+      `hardly a file of src/${room} was read`,
+    );
   }
 });
 
@@ -39,7 +42,8 @@ test('every file keeps the import table, the walls and the banned list', () => {
   assert.deepEqual(checkSources(all), []);
 });
 
-const plant = (path: string, text: string): readonly string[] => checkSources([{ path, text }]).map((violation) => violation.rule);
+const plant = (path: string, text: string): readonly string[] =>
+  checkSources([{ path, text }]).map((violation) => violation.rule);
 
 test('planted violations are found, each by its own rule', () => {
   assert.deepEqual(plant('src/kernel/a.ts', "import { x } from '#control/x.ts';"), ['import']);

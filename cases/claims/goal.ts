@@ -24,7 +24,11 @@ export const claimInvestigation: GoalKind = {
   purpose: 'claim_investigation',
   subject: { type: 'claim', entity: 'claim_id' },
   recognise: {
-    en: [['\\bwhy\\b|\\bcause\\b|\\breason\\b|\\bmissing\\b|\\bfind out\\b|\\binvestigate\\b|\\bblock(s|ed|ing)?\\b|\\bhold(s|ing)?\\b|\\bstuck\\b']],
+    en: [
+      [
+        '\\bwhy\\b|\\bcause\\b|\\breason\\b|\\bmissing\\b|\\bfind out\\b|\\binvestigate\\b|\\bblock(s|ed|ing)?\\b|\\bhold(s|ing)?\\b|\\bstuck\\b',
+      ],
+    ],
     ja: [['なぜ|理由|原因|不足|足りない|調べ|調査|止ま|滞']],
   },
   entities: [
@@ -45,7 +49,10 @@ export const claimInvestigation: GoalKind = {
     {
       kind: 'notification_draft',
       required: false,
-      when: { en: ['\\bdraft', '\\bnotif', '\\bnotice\\b', '\\bletter\\b'], ja: ['下書き', '草案', '案文', '通知', '案内'] },
+      when: {
+        en: ['\\bdraft', '\\bnotif', '\\bnotice\\b', '\\bletter\\b'],
+        ja: ['下書き', '草案', '案文', '通知', '案内'],
+      },
     },
   ],
   prohibitions: [SENDING, UPDATING],
@@ -82,7 +89,10 @@ export const claimInvestigation: GoalKind = {
       key: 'missing',
       kind: 'fact',
       output: 'missing_documents',
-      sentence: { en: 'Still missing for claim {claim}: {documents}.', ja: '請求 {claim} に不足している書類：{documents}。' },
+      sentence: {
+        en: 'Still missing for claim {claim}: {documents}.',
+        ja: '請求 {claim} に不足している書類：{documents}。',
+      },
       slots: {
         claim: { anchorType: 'claim-documents', pointer: '/claim_id', format: 'identifier' },
         documents: { anchorType: 'claim-documents', pointer: '/missing', format: 'list' },
@@ -93,7 +103,10 @@ export const claimInvestigation: GoalKind = {
       key: 'reason',
       kind: 'fact',
       output: 'next_action',
-      sentence: { en: 'Why this holds the claim, in the words of rule {rule}: {reason}', ja: 'これが手続きを止める理由（規則 {rule} の原文）：{reason}' },
+      sentence: {
+        en: 'Why this holds the claim, in the words of rule {rule}: {reason}',
+        ja: 'これが手続きを止める理由（規則 {rule} の原文）：{reason}',
+      },
       slots: {
         rule: { anchorType: 'policy-rule', pointer: '/rule_id', format: 'identifier' },
         reason: { anchorType: 'policy-rule', pointer: '/blocks_because', format: 'quote' },
@@ -104,7 +117,10 @@ export const claimInvestigation: GoalKind = {
       key: 'next',
       kind: 'fact',
       output: 'next_action',
-      sentence: { en: 'What happens next, in the words of rule {rule}: {next}', ja: '次に行われること（規則 {rule} の原文）：{next}' },
+      sentence: {
+        en: 'What happens next, in the words of rule {rule}: {next}',
+        ja: '次に行われること（規則 {rule} の原文）：{next}',
+      },
       slots: {
         rule: { anchorType: 'policy-rule', pointer: '/rule_id', format: 'identifier' },
         next: { anchorType: 'policy-rule', pointer: '/next_step', format: 'quote' },
@@ -139,7 +155,14 @@ export const claimInvestigation: GoalKind = {
       impact: { en: 'It is not shown that nothing was sent.', ja: '何も送信されていないことを示せません。' },
     },
   ],
-  budget: { stepCountMax: 6, modelTokenCountMax: 12_000, toolCallCountMax: 8, concurrencyMax: 4, deadlineMs: 9_000, replanCountMax: 2 },
+  budget: {
+    stepCountMax: 6,
+    modelTokenCountMax: 12_000,
+    toolCallCountMax: 8,
+    concurrencyMax: 4,
+    deadlineMs: 9_000,
+    replanCountMax: 2,
+  },
   observationAgeMsMax: 60_000,
 };
 
@@ -163,7 +186,10 @@ export const claimPortfolio: GoalKind = {
       kind: 'claim_id',
       pattern: CLAIM_ENTITY_PATTERN,
       cardinality: 'several',
-      question: { en: 'Which claims are meant? Give claim numbers such as C-102, C-103.', ja: 'どの請求のことですか。請求番号を指定してください。' },
+      question: {
+        en: 'Which claims are meant? Give claim numbers such as C-102, C-103.',
+        ja: 'どの請求のことですか。請求番号を指定してください。',
+      },
     },
   ],
   outputs: [
@@ -174,6 +200,13 @@ export const claimPortfolio: GoalKind = {
   alwaysProhibitedActions: ['claims:update', 'notify:send'],
   constraints: ['evidence-required', 'no-claim-update', 'notification-not-sent'],
   claims: [template('status'), template('missing'), template('not-sent')],
-  budget: { stepCountMax: 12, modelTokenCountMax: 0, toolCallCountMax: 24, concurrencyMax: 6, deadlineMs: 9_000, replanCountMax: 2 },
+  budget: {
+    stepCountMax: 12,
+    modelTokenCountMax: 0,
+    toolCallCountMax: 24,
+    concurrencyMax: 6,
+    deadlineMs: 9_000,
+    replanCountMax: 2,
+  },
   observationAgeMsMax: 60_000,
 };

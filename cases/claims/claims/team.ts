@@ -1,5 +1,13 @@
 /** The claims team: says where a claim stands and which documents it lacks. */
-import { defineSkill, defineTeam, defineWorker, mcpServer, serveTool, type TeamContext, type TeamDefinition } from 'caseops';
+import {
+  defineSkill,
+  defineTeam,
+  defineWorker,
+  mcpServer,
+  serveTool,
+  type TeamContext,
+  type TeamDefinition,
+} from 'caseops';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { openRecords } from '../records.ts';
@@ -61,7 +69,12 @@ const claimWorker = defineWorker(claimStatus, {
 
 export function team({ directory, now }: TeamContext): TeamDefinition {
   const claims = openRecords({ directory: join(directory, 'claims'), seed: CLAIM_RECORDS, record: claimRecord, now });
-  const documents = openRecords({ directory: join(directory, 'documents'), seed: DOCUMENT_RECORDS, record: documentsRecord, now });
+  const documents = openRecords({
+    directory: join(directory, 'documents'),
+    seed: DOCUMENT_RECORDS,
+    record: documentsRecord,
+    now,
+  });
   return defineTeam('claims', {
     version: '1.0.0',
     description: 'Knows where a claim stands.',

@@ -1,5 +1,13 @@
 /** The knowledge team: says which rule applies and what it means for the next step. */
-import { defineSkill, defineTeam, defineWorker, mcpServer, serveTool, type TeamContext, type TeamDefinition } from 'caseops';
+import {
+  defineSkill,
+  defineTeam,
+  defineWorker,
+  mcpServer,
+  serveTool,
+  type TeamContext,
+  type TeamDefinition,
+} from 'caseops';
 import { z } from 'zod';
 import { openRecords } from '../records.ts';
 import { RULE_RECORDS } from './seed.ts';
@@ -35,10 +43,18 @@ const policyWorker = defineWorker(policyGuidance, {
   async run({ claim_status, claim_type }, context) {
     const [rule] = await context.call(findRule, { topic: claim_status, claim_type });
     if (rule === undefined) {
-      return { status: 'no_data', evidence: [], missing: [`no rule for ${claim_type} claims in status ${claim_status}`] };
+      return {
+        status: 'no_data',
+        evidence: [],
+        missing: [`no rule for ${claim_type} claims in status ${claim_status}`],
+      };
     }
     const { rule_id, blocks_because, next_step } = rule.record;
-    return { status: 'completed', data: { rule_id, blocks_because, next_action: next_step }, evidence: [rule.evidence] };
+    return {
+      status: 'completed',
+      data: { rule_id, blocks_because, next_action: next_step },
+      evidence: [rule.evidence],
+    };
   },
 });
 

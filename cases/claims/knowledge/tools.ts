@@ -21,6 +21,7 @@ export const findRule = defineTool({
   resource: { type: 'policy-topic', argument: 'topic' },
   source: 'policy-library',
   anchorType: 'policy-rule',
+  classification: 'public',
   actions: ['policies:read'],
   purposes: ['claim_investigation'],
 });

@@ -1,5 +1,13 @@
 /** The member team: confirms who a claim belongs to. */
-import { defineSkill, defineTeam, defineWorker, mcpServer, serveTool, type TeamContext, type TeamDefinition } from 'caseops';
+import {
+  defineSkill,
+  defineTeam,
+  defineWorker,
+  mcpServer,
+  serveTool,
+  type TeamContext,
+  type TeamDefinition,
+} from 'caseops';
 import { z } from 'zod';
 import { openRecords } from '../records.ts';
 import { MEMBER_RECORDS } from './seed.ts';

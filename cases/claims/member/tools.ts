@@ -1,7 +1,12 @@
 import { defineTool } from 'caseops';
 import { z } from 'zod';
 
-export const memberRecord = z.strictObject({ member_id: z.string(), claim_id: z.string(), name: z.string(), relationship: z.string() });
+export const memberRecord = z.strictObject({
+  member_id: z.string(),
+  claim_id: z.string(),
+  name: z.string(),
+  relationship: z.string(),
+});
 
 /** Who holds the policy behind a claim. */
 export const findMember = defineTool({

@@ -1,5 +1,13 @@
 /** The notification team: drafts notices. Sending is another skill, risky, and so far a contract without a worker. */
-import { defineSkill, defineTeam, defineWorker, mcpServer, serveTool, type TeamContext, type TeamDefinition } from 'caseops';
+import {
+  defineSkill,
+  defineTeam,
+  defineWorker,
+  mcpServer,
+  serveTool,
+  type TeamContext,
+  type TeamDefinition,
+} from 'caseops';
 import { z } from 'zod';
 import { composeDraft } from './tools.ts';
 
@@ -53,7 +61,6 @@ const sendNotice = defineSkill({
   tools: [],
   evidence: { anchorTypes: ['sent-notice'], countMin: 1 },
   approval: 'person',
-  sideEffect: 'external',
   timeoutMs: 10_000,
 });
 
@@ -115,7 +122,10 @@ interface NoticeInput {
   readonly language: string;
 }
 
-function wording({ claim_id, missing_documents, next_action, language }: NoticeInput): { readonly subject: string; readonly body: string } {
+function wording({ claim_id, missing_documents, next_action, language }: NoticeInput): {
+  readonly subject: string;
+  readonly body: string;
+} {
   const list = missing_documents.join(', ');
   if (language === 'ja') {
     return {
