@@ -19,7 +19,7 @@ export interface JsonCursor {
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 /** Everything a string may hold as it is, up to its end, an escape or what is forbidden. */
-const PLAIN = /[^"\\\u0000-\u001f]*/y;
+const PLAIN = /[ !#-[\]-\uffff]*/y;
 const HEX4 = /^[0-9a-fA-F]{4}$/;
 const SPACE = /[ \t\n\r]*/y;
 const ESCAPES: ReadonlyMap<string, string> = new Map([

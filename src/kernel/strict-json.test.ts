@@ -36,7 +36,7 @@ test('agrees with JSON.parse on every value that breaks no rule', () => {
 });
 
 test('accepts nothing that JSON.parse refuses', () => {
-  const characters = fc.constantFrom(...'{}[]":,\\-+.eE0123456789 tfnrulas\t\n\u0000/bx');
+  const characters = fc.constantFrom(...'{}[]":,\\-+.eE0123456789 tfnrulas\t\n\u0000/bx'.split(''));
   fc.assert(
     fc.property(fc.array(characters, { maxLength: 24 }), (parts) => {
       const text = parts.join('');
