@@ -13,6 +13,7 @@ import { goalContract } from './goal.ts';
 import { join } from './join.ts';
 import { leaseClaims } from './lease.ts';
 import { plan } from './plan.ts';
+import { runSummary, runView, whyView } from './run-view.ts';
 import { session } from './session.ts';
 import { skillContract } from './skill.ts';
 import { stepResult } from './step-result.ts';
@@ -41,6 +42,9 @@ const nouns: Readonly<Record<string, readonly [version: string, schema: z.ZodTyp
   answer: ['1.0.0', answer],
   'tool-contract': ['1.0.0', toolContract],
   'effect-row': ['1.0.0', effectRow],
+  'run-view': ['1.0.0', runView],
+  'run-summary': ['1.0.0', runSummary],
+  'why-view': ['1.0.0', whyView],
 };
 
 const events = Object.entries(EVENT_BODIES).map(([kind, schema]): PublishedContract => ({

@@ -1,0 +1,84 @@
+/**
+ * What people may ask of runs: the one door behind the HTTP API, the CLI and the page. Implemented by control. Every call acts for an
+ * authenticated person; another tenant's run does not exist for them. Throws CaseOpsError with the codes named.
+ */
+import type { RunEvent } from '#contracts/event.ts';
+import type { RootGrant } from '#contracts/lease.ts';
+import type { Finding } from '#contracts/plan.ts';
+import type { RunResult } from '#contracts/step-result.ts';
+import type { RunSummary, RunView, WhyView } from '#contracts/run-view.ts';
+
+export interface SubmitRequest {
+  readonly text: string;
+  /** ISO 639-1; undefined: detected. */
+  readonly language: string | undefined;
+  readonly sessionId: string | undefined;
+  /** The same key and request return the same run; another request under it is ERR_IDEMPOTENCY_KEY_REUSED. */
+  readonly idempotencyKey: string | undefined;
+}
+
+export interface AgentView {
+  readonly team: string;
+  readonly available: boolean;
+  readonly reason: string | null;
+  readonly cardName: string | null;
+  readonly cardVersion: string | null;
+  readonly protocolVersion: string | null;
+  readonly verifiedBy: string | null;
+  readonly url: string | null;
+  readonly policyDigest: string | null;
+  readonly skills: readonly {
+    readonly skillId: string;
+    readonly version: string;
+    readonly risk: string;
+    readonly available: boolean;
+    readonly actions: readonly string[];
+    readonly description: string;
+  }[];
+}
+
+/** A plan for a text without running it: the contract, the proposal, and what the validator says. */
+export interface PlanPreview {
+  readonly goal: RunView['goal'];
+  readonly blocked: RunView['blocked'];
+  readonly plan: unknown;
+  readonly findings: readonly Finding[];
+}
+
+export interface RunDesk {
+  /** Returns as soon as the run is recorded. ERR_GOAL_TOO_LARGE, ERR_JSON_UNICODE, ERR_IDEMPOTENCY_KEY_REUSED. */
+  submit(grant: RootGrant, request: SubmitRequest): Promise<RunView>;
+  /** ERR_NOT_FOUND; also for another tenant's. */
+  view(grant: RootGrant, runId: string): Promise<RunView>;
+  list(
+    grant: RootGrant,
+    query: {
+      readonly limit: number;
+      readonly before: string | undefined;
+      readonly result: RunResult | undefined;
+      readonly state: string | undefined;
+    },
+  ): Promise<readonly RunSummary[]>;
+  /** Resolves when the run has ended or is blocked. */
+  settled(grant: RootGrant, runId: string, signal: AbortSignal): Promise<RunView>;
+  /** Events after `afterSeq`, then live ones, until the run has ended or the signal aborts. */
+  follow(
+    grant: RootGrant,
+    from: { readonly runId: string; readonly afterSeq: number },
+    signal: AbortSignal,
+  ): AsyncIterable<RunEvent>;
+  /** Answers a blocked run's question. ERR_STATE when it waits for nothing. */
+  answer(grant: RootGrant, runId: string, input: Readonly<Record<string, string>>): Promise<RunView>;
+  /** ERR_STATE when it has ended. "Accepted" is not "stopped": the view says `cancelling` until it is. */
+  cancel(grant: RootGrant, runId: string, reason: string): Promise<RunView>;
+  /** The chain behind one claim (by id or key), or behind each. ERR_NOT_FOUND. */
+  why(grant: RootGrant, runId: string, claim: string | undefined): Promise<readonly WhyView[]>;
+  agents(grant: RootGrant, signal: AbortSignal): Promise<readonly AgentView[]>;
+  preview(grant: RootGrant, request: SubmitRequest, signal: AbortSignal): Promise<PlanPreview>;
+  /** Validates an untrusted plan against a goal made from a text; runs nothing. */
+  validate(
+    grant: RootGrant,
+    request: SubmitRequest & { readonly plan: unknown },
+    signal: AbortSignal,
+  ): Promise<PlanPreview>;
+}
