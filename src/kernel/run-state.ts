@@ -33,10 +33,17 @@ export interface AttemptState {
   error: ErrorRecord | undefined;
 }
 
+/** A step that depends on another, seen from that other one. */
+export interface Dependent {
+  readonly step: StepState;
+  readonly strength: 'strong' | 'weak';
+}
+
 export interface StepState {
   readonly definition: PlanStep;
   readonly skill: SkillContract;
-  readonly dependents: readonly StepId[];
+  /** In plan order. */
+  readonly dependents: readonly Dependent[];
   phase: StepPhase;
   /** Dependencies not yet satisfied; 0 means ready. */
   unsatisfiedCount: number;
@@ -66,6 +73,7 @@ export interface AcceptedPlan {
   readonly plan: Plan;
   readonly planDigest: Digest;
   readonly acceptedAt: string;
+  /** By `skillKey`: team, skill and version. */
   readonly skills: ReadonlyMap<string, SkillContract>;
   readonly cards: readonly CapabilityCard[];
   readonly teamPolicyDigests: Readonly<Record<string, Digest>>;
@@ -91,12 +99,16 @@ export interface RunState {
   lastFindings: readonly Finding[];
   accepted: AcceptedPlan | undefined;
   readonly steps: Map<StepId, StepState>;
-  /** Steps that are ready now, in plan order; kept by deltas. */
+  /** Steps that may be dispatched now: in the order in which they became ready, those unlocked together in plan order. */
   readonly ready: Set<StepId>;
+  /** Steps that are ready again once their `notBeforeAt` has come. */
+  readonly delayed: Set<StepId>;
   readonly inFlight: Set<StepId>;
   /** Steps neither settled nor skipped. */
   openStepCount: number;
   openRequiredStepCount: number;
+  /** Required steps settled as completed or degraded: what a quorum counts. */
+  completedRequiredStepCount: number;
   /** Deduplicated on source + anchor + version. */
   readonly evidence: Map<string, Evidence>;
   readonly errors: ErrorRecord[];
@@ -108,7 +120,7 @@ export interface RunState {
   cancelRequested: { readonly by: string; readonly reason: string; readonly at: string } | undefined;
   cancelSettled: boolean;
   fallbackUsed: boolean;
-  conflictedSteps: Set<StepId>;
+  readonly conflictedSteps: Set<StepId>;
   answer: Answer | undefined;
   answerError: ErrorRecord | undefined;
   result: RunResult | undefined;

@@ -1,0 +1,25 @@
+/**
+ * Deadlines. `deadlineMs` is running time: it starts with the frozen goal and stands still while the run is blocked and between a
+ * crash and its recovery. `deadlineAt` is absolute and never moves. Source: CONTRACTS "Deadline".
+ */
+import type { RunState, StepState } from './run-state.ts';
+import { millisOf, timestampOf } from './time.ts';
+
+/** When the run must be over, in ms since the epoch; Infinity while nothing bounds it. */
+export function runDeadlineMs(state: RunState): number {
+  if (state.goal === undefined || state.admittedAt === undefined) return Infinity;
+  const { deadlineMs } = state.accepted?.plan.budget ?? state.goal.budget;
+  const running = state.pausedSince === undefined ? millisOf(state.admittedAt) + deadlineMs + state.pausedMs : Infinity;
+  return Math.min(running, state.goal.deadlineAt === undefined ? Infinity : millisOf(state.goal.deadlineAt));
+}
+
+/** When an attempt that starts at `at` must be over: the step's own timeout or the run's deadline, whichever is first. */
+export function attemptDeadlineAt(state: RunState, step: StepState, at: string): string {
+  const timeoutMs = Math.min(step.definition.budget.timeoutMs, step.skill.timeoutMs);
+  return timestampOf(Math.min(millisOf(at) + timeoutMs, runDeadlineMs(state)));
+}
+
+/** Whether an attempt that starts at `atMs` has the time that its skill needs at least. */
+export function enoughTime(state: RunState, step: StepState, atMs: number): boolean {
+  return runDeadlineMs(state) - atMs >= step.skill.minimumRuntimeMs && runDeadlineMs(state) > atMs;
+}

@@ -1,0 +1,175 @@
+/** The part of the fold that concerns a plan and its steps. Source: DESIGN §4. */
+import { evidenceKey } from '#contracts/evidence.ts';
+import type { EventKind, RunEvent } from '#contracts/event.ts';
+import type { StepId } from '#contracts/ids.ts';
+import type { SkillContract } from '#contracts/skill.ts';
+import { debitTokens } from './budget.ts';
+import { unlockDependents } from './ready-set.ts';
+import type { BudgetState, Dependent, RunState, StepState } from './run-state.ts';
+import { skillKey } from './skill-key.ts';
+
+type EventOf<K extends EventKind> = Extract<RunEvent, { readonly kind: K }>;
+
+/** Runs `change` on a step and the run's account; an event about a step that the run does not have changes nothing. */
+export function withStep(
+  state: RunState,
+  stepId: StepId,
+  change: (step: StepState, account: BudgetState) => void,
+): void {
+  const step = state.steps.get(stepId);
+  if (step !== undefined && state.budget !== undefined) change(step, state.budget);
+}
+
+/** Planning is paid from the same account. */
+export function debitPlanning(state: RunState, { body }: EventOf<'plan.proposed'>): void {
+  if (state.budget !== undefined) debitTokens(state.budget, body.proposer.modelTokenCount ?? 0);
+}
+
+/** Lays the plan out: O(plan). A step whose skill contract the event lacks cannot be laid out and is left out. */
+export function acceptPlan(state: RunState, event: EventOf<'plan.accepted'>): void {
+  const { plan, planDigest, skills, cards, teamPolicyDigests } = event.body;
+  const byKey = new Map<string, SkillContract>(
+    skills.map((skill) => [skillKey({ team: skill.team, skillId: skill.skillId, skillVersion: skill.version }), skill]),
+  );
+  state.accepted = { plan, planDigest, acceptedAt: event.at, skills: byKey, cards, teamPolicyDigests };
+  state.phase = 'planned';
+  if (state.budget !== undefined) {
+    const { toolCallCountMax, modelTokenCountMax } = plan.budget;
+    state.budget = { ...state.budget, toolCallCountMax, modelTokenCountMax };
+  }
+  const dependents = new Map<StepId, Dependent[]>(plan.steps.map((step) => [step.stepId, []]));
+  for (const definition of plan.steps) {
+    const skill = byKey.get(skillKey(definition));
+    const own = dependents.get(definition.stepId);
+    if (skill === undefined || own === undefined) continue;
+    const step = openStep(definition, skill, own);
+    state.steps.set(definition.stepId, step);
+    for (const { stepId, strength } of definition.dependsOn) dependents.get(stepId)?.push({ step, strength });
+    state.openStepCount += 1;
+    if (definition.required) state.openRequiredStepCount += 1;
+    if (step.phase === 'ready') state.ready.add(definition.stepId);
+  }
+}
+
+function openStep(
+  definition: StepState['definition'],
+  skill: SkillContract,
+  dependents: readonly Dependent[],
+): StepState {
+  const unsatisfiedCount = definition.dependsOn.length;
+  return {
+    definition,
+    skill,
+    dependents,
+    phase: unsatisfiedCount === 0 ? 'ready' : 'pending',
+    unsatisfiedCount,
+    attempts: [],
+    notBeforeAt: undefined,
+    result: undefined,
+    artifactId: undefined,
+    toolCalls: [],
+    settledAt: undefined,
+    skipReason: undefined,
+    reservedToolCallCount: 0,
+    reservedModelTokenCount: 0,
+  };
+}
+
+export function dispatchStep(state: RunState, { body, at }: EventOf<'step.dispatched'>): void {
+  withStep(state, body.stepId, (step) => {
+    const { attempt, dispatchId, leaseId, audience, deadlineAt } = body;
+    step.attempts.push({
+      attempt,
+      dispatchId,
+      leaseId,
+      audience,
+      dispatchedAt: at,
+      deadlineAt,
+      startedAt: undefined,
+      taskId: undefined,
+      contextId: undefined,
+      error: undefined,
+    });
+    step.phase = 'dispatched';
+    step.notBeforeAt = undefined;
+    state.ready.delete(body.stepId);
+    state.delayed.delete(body.stepId);
+    state.inFlight.add(body.stepId);
+    state.phase = 'running';
+  });
+}
+
+/** The team has taken the step: it waits for the result now. */
+export function startStep(state: RunState, { body, at }: EventOf<'step.started'>): void {
+  withStep(state, body.stepId, (step) => {
+    const attempt = step.attempts[body.attempt - 1];
+    if (attempt === undefined) return;
+    attempt.startedAt = at;
+    attempt.taskId = body.taskId;
+    attempt.contextId = body.contextId;
+    step.phase = 'waiting';
+  });
+}
+
+/** The attempt is over without a result; with `retryAt` the step is ready again then. */
+export function endAttempt(state: RunState, { body }: EventOf<'step.attempt_failed'>): void {
+  withStep(state, body.stepId, (step) => {
+    const attempt = step.attempts[body.attempt - 1];
+    if (attempt === undefined) return;
+    attempt.error = body.error;
+    state.errors.push(body.error);
+    state.inFlight.delete(body.stepId);
+    if (body.retryAt === undefined) return;
+    step.phase = 'ready';
+    step.notBeforeAt = body.retryAt;
+    state.delayed.add(body.stepId);
+  });
+}
+
+export function settleStep(state: RunState, { body, at }: EventOf<'step.settled'>): void {
+  const { result, toolCalls } = body;
+  withStep(state, result.stepId, (step) => {
+    close(state, step);
+    step.phase = 'settled';
+    step.result = result;
+    step.toolCalls = toolCalls;
+    step.settledAt = at;
+    if (step.definition.required && (result.status === 'completed' || result.status === 'degraded'))
+      state.completedRequiredStepCount += 1;
+    if (result.status === 'degraded') state.fallbackUsed = true;
+    // The error of a failed attempt is in the list already.
+    if (result.artifactRef !== undefined || body.dispatchId === undefined) state.errors.push(...result.errors);
+    unlockDependents(state, step, result.status);
+  });
+}
+
+export function skipStep(state: RunState, { body, at }: EventOf<'step.skipped'>): void {
+  withStep(state, body.stepId, (step) => {
+    close(state, step);
+    step.phase = 'skipped';
+    step.skipReason = body.reason;
+    step.settledAt = at;
+    unlockDependents(state, step, 'skipped');
+  });
+}
+
+/** Evidence counts once it is accepted, and once per source, anchor and version: the first observation stands. */
+export function addEvidence(state: RunState, { body }: EventOf<'artifact.accepted'>): void {
+  withStep(state, body.stepId, (step) => {
+    step.artifactId = body.artifactId;
+    for (const item of body.evidence) {
+      const key = evidenceKey(item);
+      if (!state.evidence.has(key)) state.evidence.set(key, item);
+    }
+  });
+}
+
+function close(state: RunState, step: StepState): void {
+  const { stepId, required } = step.definition;
+  state.ready.delete(stepId);
+  state.delayed.delete(stepId);
+  state.inFlight.delete(stepId);
+  step.notBeforeAt = undefined;
+  state.openStepCount -= 1;
+  if (required) state.openRequiredStepCount -= 1;
+}

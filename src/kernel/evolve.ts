@@ -1,0 +1,189 @@
+/**
+ * The fold of a run's events. `evolve` changes the state in place, by deltas: O(1) per event, O(dependents) when a step is over,
+ * O(plan) when a plan is accepted. Events are trusted here: they were decided, sealed and, when read back, verified. Nothing else
+ * writes to a run's state. INV-08, INV-09. Source: DESIGN §4.
+ */
+import type { EventKind, RunEvent } from '#contracts/event.ts';
+import { openBudget, reserve, settle } from './budget.ts';
+import {
+  acceptPlan,
+  addEvidence,
+  debitPlanning,
+  dispatchStep,
+  endAttempt,
+  settleStep,
+  skipStep,
+  startStep,
+  withStep,
+} from './evolve-step.ts';
+import type { RunState } from './run-state.ts';
+import { millisOf } from './time.ts';
+
+type EventMap = { [K in EventKind]: Extract<RunEvent, { readonly kind: K }> };
+type Received = EventMap['run.received'];
+
+/** The state after the first event. */
+export function openRun(event: Received): RunState {
+  const { origin, statement, language } = event.body;
+  return {
+    ref: { tenant: event.tenant, runId: event.runId },
+    level: origin.level,
+    origin,
+    statement,
+    language,
+    receivedAt: event.at,
+    seq: event.seq,
+    hash: event.hash,
+    phase: 'received',
+    phaseBeforeBlock: undefined,
+    blocked: undefined,
+    goal: undefined,
+    goalDigest: undefined,
+    planRejectedCount: 0,
+    lastFindings: [],
+    accepted: undefined,
+    steps: new Map(),
+    ready: new Set(),
+    delayed: new Set(),
+    inFlight: new Set(),
+    openStepCount: 0,
+    openRequiredStepCount: 0,
+    completedRequiredStepCount: 0,
+    evidence: new Map(),
+    errors: [],
+    budget: undefined,
+    admittedAt: undefined,
+    pausedMs: 0,
+    pausedSince: undefined,
+    cancelRequested: undefined,
+    cancelSettled: false,
+    fallbackUsed: false,
+    conflictedSteps: new Set(),
+    answer: undefined,
+    answerError: undefined,
+    result: undefined,
+    needsHuman: false,
+    endedReason: undefined,
+    updatedAt: event.at,
+  };
+}
+
+/** Applies the next event in place. */
+export function evolve(state: RunState, event: RunEvent): void {
+  apply(state, event.kind, event);
+  state.seq = event.seq;
+  state.hash = event.hash;
+  state.updatedAt = event.at;
+}
+
+/** Applies the next event, which may be the first; returns the state. An event of a run that was never received opens nothing. */
+export function evolveFrom(state: RunState | undefined, event: RunEvent): RunState | undefined {
+  if (state === undefined) return event.kind === 'run.received' ? openRun(event) : undefined;
+  evolve(state, event);
+  return state;
+}
+
+/** The state after all events; undefined when there are none or they do not begin with `run.received`. */
+export function foldRun(events: Iterable<RunEvent>): RunState | undefined {
+  let state: RunState | undefined;
+  for (const event of events) state = evolveFrom(state, event);
+  return state;
+}
+
+function apply<K extends EventKind>(state: RunState, kind: K, event: EventMap[K]): void {
+  APPLY[kind](state, event);
+}
+
+/** Recorded for the trail; the state does not change. INV-08. */
+function recordOnly(): void {}
+
+const APPLY: { readonly [K in EventKind]: (state: RunState, event: EventMap[K]) => void } = {
+  'run.received': recordOnly,
+  'goal.frozen': (state, { body, at }) => {
+    state.goal = body.goal;
+    state.goalDigest = body.goalDigest;
+    state.admittedAt = at;
+    state.budget = openBudget(body.goal.budget);
+  },
+  'plan.proposed': debitPlanning,
+  'plan.rejected': (state, { body }) => {
+    state.planRejectedCount += 1;
+    state.lastFindings = body.findings;
+  },
+  'plan.accepted': acceptPlan,
+  'step.dispatched': dispatchStep,
+  'step.started': startStep,
+  'step.attempt_failed': endAttempt,
+  'step.settled': settleStep,
+  'step.skipped': skipStep,
+  'artifact.received': recordOnly,
+  'artifact.accepted': addEvidence,
+  'artifact.rejected': recordOnly,
+  'artifact.quarantined': recordOnly,
+  'result.stale': recordOnly,
+  'result.duplicate': recordOnly,
+  'result.conflicted': (state, { body }) => {
+    state.conflictedSteps.add(body.stepId);
+    state.needsHuman = true;
+  },
+  'result.late': recordOnly,
+  'budget.reserved': (state, { body }) => {
+    withStep(state, body.stepId, (step, account) => {
+      step.reservedToolCallCount = body.toolCallCount;
+      step.reservedModelTokenCount = body.modelTokenCount;
+      reserve(account, body);
+    });
+  },
+  'budget.settled': (state, { body }) => {
+    withStep(state, body.stepId, (step, account) => {
+      step.reservedToolCallCount = 0;
+      step.reservedModelTokenCount = 0;
+      settle(account, body.reserved, body.used);
+    });
+  },
+  'run.blocked': (state, { body, at }) => {
+    state.blocked = body;
+    state.phaseBeforeBlock = state.phase;
+    state.phase = 'blocked';
+    state.pausedSince = at;
+  },
+  'run.unblocked': (state, { at }) => {
+    state.phase = state.phaseBeforeBlock ?? state.phase;
+    endPause(state, at);
+  },
+  'cancel.requested': (state, { body, at }) => {
+    state.cancelRequested = { ...body, at };
+    state.phase = 'cancelling';
+    endPause(state, at);
+  },
+  'cancel.settled': (state) => {
+    state.cancelSettled = true;
+  },
+  'run.recovered': (state, { body }) => {
+    // A run that stood still in a block is paused by that already.
+    if (state.pausedSince === undefined) state.pausedMs += body.pausedMs;
+  },
+  'answer.composed': (state, { body }) => {
+    state.answer = body.answer;
+  },
+  'answer.refused': (state, { body }) => {
+    state.answerError = body.error;
+    state.errors.push(body.error);
+  },
+  'run.ended': (state, { body, at }) => {
+    state.phase = 'ended';
+    state.result = body.result;
+    state.needsHuman = body.needsHuman;
+    state.endedReason = body.reason;
+    endPause(state, at);
+  },
+};
+
+/** Lifts a block: the time it lasted is no running time. Before admission there is none to pause. */
+function endPause(state: RunState, at: string): void {
+  if (state.pausedSince !== undefined && state.admittedAt !== undefined)
+    state.pausedMs += millisOf(at) - millisOf(state.pausedSince);
+  state.pausedSince = undefined;
+  state.blocked = undefined;
+  state.phaseBeforeBlock = undefined;
+}

@@ -1,0 +1,147 @@
+/**
+ * The join: when a run is over and with which result, by its join contract alone. The result is the worst required status by
+ * failed > cancelled > partial > no_data > completed, then degraded instead of completed or no_data if an optional step is missing
+ * or a fallback was used. Source: DESIGN §3.8, CONTRACTS "State and result".
+ */
+import type { Join } from '#contracts/join.ts';
+import type { StepId } from '#contracts/ids.ts';
+import type { RunResult } from '#contracts/step-result.ts';
+import { outcomeOf, satisfies, stepsOf, type StepOutcome } from './ready-set.ts';
+import type { RunState, StepState } from './run-state.ts';
+
+export interface JoinOutcome {
+  readonly done: boolean;
+  /** While not done: what the result would be if nothing more came. */
+  readonly result: RunResult;
+  readonly reason: string;
+}
+
+export type JoinCounts = Pick<RunState, 'openStepCount' | 'openRequiredStepCount' | 'completedRequiredStepCount'>;
+
+type Severity = 'failed' | 'cancelled' | 'partial' | 'no_data' | 'completed';
+const WORST_FIRST = ['failed', 'cancelled', 'partial', 'no_data', 'completed'] as const satisfies readonly Severity[];
+
+/** The outcome of the run as it stands: O(plan); ask `joinDone` where only `done` matters. A run without a plan has failed. */
+export function joinOutcome(state: RunState): JoinOutcome {
+  const join = state.accepted?.plan.join;
+  if (join === undefined) return { done: false, result: 'failed', reason: 'The run has no accepted plan.' };
+  return { done: joinDone(join, state), ...joinResult(state, join, { outcomeOf, fallbackUsed: state.fallbackUsed }) };
+}
+
+/** Whether the join is decided: O(1). A quorum is decided when it is reached or can no longer be reached. */
+export function joinDone(join: Join, counts: JoinCounts): boolean {
+  if (join.completionRule === 'all_terminal') return counts.openStepCount === 0;
+  if (counts.openRequiredStepCount === 0) return true;
+  if (join.completionRule !== 'quorum' || join.successRule !== 'quorum_completed') return false;
+  const wanted = quorumOf(join);
+  const reachable = counts.completedRequiredStepCount + counts.openRequiredStepCount;
+  return counts.completedRequiredStepCount >= wanted || reachable < wanted;
+}
+
+/** How the steps are over, from the state or from the state as it will be after the events being decided. */
+export interface JoinView {
+  readonly outcomeOf: (step: StepState) => StepOutcome | undefined;
+  readonly fallbackUsed: boolean;
+}
+
+export function joinResult(
+  state: RunState,
+  join: Join,
+  view: JoinView,
+): { readonly result: RunResult; readonly reason: string } {
+  const required = [...stepsOf(state, join.requiredSteps)];
+  const worst = requiredResult(state, join, view);
+  const base = boundBy(join, worst.severity);
+  const missing = [...stepsOf(state, join.optionalSteps)].filter((step) => isMissing(view.outcomeOf(step)));
+  const names = missing.map((step) => step.definition.stepId).join(', ');
+  if (missing.length > 0 && join.onOptionalFailure === 'failed')
+    return { result: 'failed', reason: `Optional steps are missing and the join says failed: ${names}.` };
+  const lowered = (missing.length > 0 && join.onOptionalFailure === 'degraded') || view.fallbackUsed;
+  if (lowered && (base === 'completed' || base === 'no_data')) {
+    const why = missing.length > 0 ? `optional steps are missing: ${names}` : 'a fallback was used';
+    return { result: 'degraded', reason: `The required steps gave ${base}, and ${why}.` };
+  }
+  const by = worst.stepId === undefined ? `${required.length} required steps` : `step ${worst.stepId}`;
+  return { result: base, reason: `The required result is ${base}, by ${by}.` };
+}
+
+function quorumOf(join: Join): number {
+  return join.quorumCount ?? join.requiredSteps.length;
+}
+
+function boundBy(join: Join, severity: Severity): RunResult {
+  if (severity === 'failed') return join.onRequiredFailure;
+  if (severity === 'no_data') return join.onRequiredNoData;
+  return severity;
+}
+
+/** Open when the join closed, failed, skipped, cancelled or blocked: nothing that the answer could use. */
+function isMissing(outcome: StepOutcome | undefined): boolean {
+  return (
+    outcome === undefined ||
+    outcome === 'failed' ||
+    outcome === 'skipped' ||
+    outcome === 'cancelled' ||
+    outcome === 'blocked'
+  );
+}
+
+function requiredResult(
+  state: RunState,
+  join: Join,
+  view: JoinView,
+): { readonly severity: Severity; readonly stepId?: StepId } {
+  const required = [...stepsOf(state, join.requiredSteps)];
+  if (join.successRule === 'quorum_completed') {
+    const completed = required.filter((step) => {
+      const outcome = view.outcomeOf(step);
+      return outcome === 'completed' || outcome === 'degraded';
+    });
+    if (completed.length >= quorumOf(join)) return { severity: 'completed' };
+  }
+  const skipped = required.some((step) => view.outcomeOf(step) === 'skipped');
+  const causes = skipped ? severityOfSkipped(state, view) : new Map<StepState, Severity>();
+  let worst: { severity: Severity; stepId?: StepId } = { severity: 'completed' };
+  for (const step of required) {
+    const outcome = view.outcomeOf(step);
+    if (outcome === undefined) continue;
+    const severity = outcome === 'skipped' ? (causes.get(step) ?? 'failed') : severityOf(outcome);
+    if (WORST_FIRST.indexOf(severity) < WORST_FIRST.indexOf(worst.severity))
+      worst = { severity, stepId: step.definition.stepId };
+  }
+  return worst;
+}
+
+function severityOf(outcome: Exclude<StepOutcome, 'skipped'>): Severity {
+  if (outcome === 'blocked') return 'failed';
+  return outcome === 'degraded' ? 'completed' : outcome;
+}
+
+/**
+ * A skipped step weighs as much as the worst step that made it impossible: required steps after one that found nothing make the run
+ * no_data, not failed. Looked at once all are over, so that the order in which they ended does not matter.
+ */
+function severityOfSkipped(state: RunState, view: JoinView): ReadonlyMap<StepState, Severity> {
+  const marked = new Map<StepState, Severity>();
+  const roots = Map.groupBy(state.steps.values(), (step): Severity | 'none' => {
+    const outcome = view.outcomeOf(step);
+    return outcome === undefined || outcome === 'skipped' || outcome === 'completed' ? 'none' : rootSeverity(outcome);
+  });
+  for (const severity of WORST_FIRST) {
+    const queue = [...(roots.get(severity) ?? [])];
+    for (const closed of queue) {
+      const outcome = view.outcomeOf(closed);
+      for (const { step, strength } of closed.dependents) {
+        if (outcome === undefined || marked.has(step) || view.outcomeOf(step) !== 'skipped') continue;
+        if (satisfies(step, strength, outcome)) continue;
+        marked.set(step, severity);
+        queue.push(step);
+      }
+    }
+  }
+  return marked;
+}
+
+function rootSeverity(outcome: Exclude<StepOutcome, 'skipped' | 'completed'>): Severity {
+  return outcome === 'degraded' || outcome === 'blocked' ? 'failed' : outcome;
+}

@@ -1,0 +1,64 @@
+/** Which steps may start and which never can, by deltas over dependents; the plan is never rescanned. INV-02. Source: DESIGN §3.3. */
+import type { StepId } from '#contracts/ids.ts';
+import type { StepStatus } from '#contracts/step-result.ts';
+import type { Dependent, RunState, StepState } from './run-state.ts';
+import { millisOf } from './time.ts';
+
+/** How a step is over: its status, or skipped. */
+export type StepOutcome = StepStatus | 'skipped';
+
+/** Whether `outcome` of a dependency lets the dependent start: weak takes any, strong takes completed or what the skill accepts. */
+export function satisfies(dependent: StepState, strength: Dependent['strength'], outcome: StepOutcome): boolean {
+  if (strength === 'weak' || outcome === 'completed') return true;
+  return outcome !== 'skipped' && dependent.skill.acceptedResults.includes(outcome);
+}
+
+/** How the step is over; undefined while it is open. */
+export function outcomeOf(step: StepState): StepOutcome | undefined {
+  return step.phase === 'skipped' ? 'skipped' : step.result?.status;
+}
+
+/** The steps of these ids, one after the other; an id that is not of the plan has none. */
+export function* stepsOf(state: RunState, stepIds: Iterable<StepId>): Generator<StepState, void, undefined> {
+  for (const stepId of stepIds) {
+    const step = state.steps.get(stepId);
+    if (step !== undefined) yield step;
+  }
+}
+
+/** The earliest time of the step's next attempt, in ms since the epoch; 0 when nothing holds it back. */
+export function notBeforeMs(step: StepState): number {
+  return step.notBeforeAt === undefined ? 0 : millisOf(step.notBeforeAt);
+}
+
+/** Unlocks what waited for `closed`, which is over: O(its dependents). Only `evolve` calls it. */
+export function unlockDependents(state: RunState, closed: StepState, outcome: StepOutcome): void {
+  for (const { step, strength } of closed.dependents) {
+    if (step.phase !== 'pending' || !satisfies(step, strength, outcome)) continue;
+    step.unsatisfiedCount -= 1;
+    if (step.unsatisfiedCount > 0) continue;
+    step.phase = 'ready';
+    state.ready.add(step.definition.stepId);
+  }
+}
+
+/**
+ * The pending steps that can never start once `closed` is over with `outcome`, transitively, each with the dependency that is the
+ * reason; a dependency comes before its dependents. `isOver` says what is already over besides.
+ */
+export function neverReady(
+  closed: StepState,
+  outcome: StepOutcome,
+  isOver: (step: StepState) => boolean,
+): readonly { readonly step: StepState; readonly because: StepId }[] {
+  const skipped = new Map<StepState, StepId>();
+  const queue: { readonly from: StepState; readonly outcome: StepOutcome }[] = [{ from: closed, outcome }];
+  for (const over of queue) {
+    for (const { step, strength } of over.from.dependents) {
+      if (skipped.has(step) || isOver(step) || satisfies(step, strength, over.outcome)) continue;
+      skipped.set(step, over.from.definition.stepId);
+      queue.push({ from: step, outcome: 'skipped' });
+    }
+  }
+  return [...skipped].map(([step, because]) => ({ step, because }));
+}
