@@ -78,6 +78,8 @@ const BANNED: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/^(export )?(const )?enum\b/m, 'enum'],
   [/\b(test|it|describe|suite)\.(skip|todo|only)\(/, 'skipped or narrowed test'],
 ];
+/** Tests, the suites that several implementations run, and the processes that they start to kill. */
+const TEST_FILE = /\.test\.tsx?$|^test\/|(^|\/)([a-z-]+-suite|suite-[a-z-]+|[a-z-]+-child)\.ts$/;
 const FILE_LINES_MAX = 400;
 const FUNCTION_LINES_MAX = 60;
 const PARAMETERS_MAX = 3;
@@ -92,7 +94,7 @@ function checkFile(file: SourceFile): readonly Violation[] {
   const { path, text } = file;
   const found: Violation[] = [];
   const say = (rule: Violation['rule'], detail: string): void => void found.push({ path, rule, detail });
-  const isTest = /\.test\.tsx?$/.test(path) || path.startsWith('test/');
+  const isTest = TEST_FILE.test(path);
   const room = roomOf(path);
   if (room !== undefined && !Object.hasOwn(ROOMS, room)) say('room', `there is no room ${room}`);
   else

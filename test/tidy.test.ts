@@ -53,6 +53,8 @@ test('planted violations are found, each by its own rule', () => {
   assert.deepEqual(plant('src/execution/a.ts', "import { x } from '#control/x.ts';"), ['import']);
   assert.deepEqual(plant('src/control/a.ts', "import { x } from '../kernel/x.ts';"), ['import']);
   assert.deepEqual(plant('src/stores/a.ts', "const x = await import('#runtime/x.ts');"), ['import']);
+  assert.deepEqual(plant('src/stores/a.ts', "import { x } from '#testing/x.ts';"), ['import']);
+  assert.deepEqual(plant('src/stores/a-suite.ts', "import { x } from '#testing/x.ts';"), []);
   assert.deepEqual(plant('src/protocols/http/a.ts', "import express from 'express';"), ['import']);
   assert.deepEqual(plant('src/protocols/a2a/a.ts', "import { Hono } from 'hono';"), ['import']);
   assert.deepEqual(plant('cases/claims/a.ts', "import { x } from '#kernel/digest.ts';"), ['import']);

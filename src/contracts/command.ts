@@ -7,6 +7,7 @@ import type { Artifact } from './artifact.ts';
 import type { Usage } from './budget.ts';
 import type { CapabilitySnapshot } from './capability-snapshot.ts';
 import type { ErrorRecord } from './error.ts';
+import type { Evidence } from './evidence.ts';
 import type { BlockedReason, Origin, Proposer } from './event.ts';
 import type { GoalContract } from './goal.ts';
 import type { Digest, DispatchId, LeaseId, RunId, StepId, Tenant } from './ids.ts';
@@ -66,8 +67,16 @@ export type Command =
     })
   /** The attempt ended without an acceptable artifact. */
   | (AtStep & { readonly kind: 'fail'; readonly error: ErrorRecord; readonly usage: Usage })
-  /** A candidate answer with the observed records its slots point into (evidenceId → record). */
-  | (Base & { readonly kind: 'compose'; readonly answer: Answer; readonly records: Readonly<Record<string, unknown>> })
+  /**
+   * A candidate answer with the observed records its slots point into (evidenceId → record), and the evidence that absence proofs
+   * rest on, which no step delivered.
+   */
+  | (Base & {
+      readonly kind: 'compose';
+      readonly answer: Answer;
+      readonly records: Readonly<Record<string, unknown>>;
+      readonly proofEvidence: readonly Evidence[];
+    })
   /** Time has passed: deadlines and step timeouts are decided. */
   | (Base & { readonly kind: 'tick' })
   | (Base & { readonly kind: 'cancel'; readonly reason: string })

@@ -1,7 +1,7 @@
 /**
  * The store port: append with expected sequence, batched across runs; outbox jobs, leases, consumption, artifacts and effect rows in
  * the same unit of work as the events that justify them. The store is the system of record. Source: DESIGN §4, ENGINE.
- * One suite (`stores/suite.ts`) is run by every implementation.
+ * One suite (`stores/store-suite.ts`) is run by every implementation.
  */
 import type { Job, RunRef } from '#contracts/command.ts';
 import type { EffectRow } from '#contracts/effect-row.ts';
@@ -32,7 +32,7 @@ export interface RunHead {
 /** Rows written in the same transaction. Each has a unique key; a second write under it is a conflict, never an overwrite. */
 export type RecordWrite =
   | { readonly table: 'lease'; readonly row: LeaseRow }
-  /** Single use: unique on (issuer, leaseId). Kept until `expiresAt` (seconds). */
+  /** One use of a lease: at most `useCountMax` on (issuer, leaseId). Kept until `expiresAt` (seconds). */
   | {
       readonly table: 'consumption';
       readonly issuer: string;
@@ -111,9 +111,12 @@ export interface Store extends AsyncDisposable {
   openRuns(level: 'central' | 'team', limit: number): Promise<readonly RunHead[]>;
   jobs(ref: RunRef): Promise<readonly Job[]>;
 
-  /** Takes the run lock if free, expired or ours; undefined when another live owner holds it. */
+  /**
+   * Takes the run lock if free, expired or ours; undefined when another live owner holds it. Each taking raises the fence. Of a run
+   * that nobody opened, the fence is 1 and the opening commit takes the lock.
+   */
   takeLock(ref: RunRef, owner: string, ttlMs: number): Promise<LockTaken | undefined>;
-  /** Extends the life of every lock of an owner. */
+  /** Extends the life of every lock of an owner; with 0 ms, gives them all up. */
   heartbeat(owner: string, ttlMs: number): Promise<void>;
 
   lease(leaseId: string): Promise<LeaseRow | undefined>;

@@ -1,0 +1,178 @@
+/** One run: what was asked and forbidden, the answer as sentences, the chain of the selected one, the proof of what did not happen. */
+import type { ClaimView, RunView, StepView, WhyView } from '#contracts/run-view.ts';
+import { html, icon, type Markup } from './html.ts';
+import { renderSentence, sourcesOf } from './render-claim.ts';
+import { renderLook, renderRunStatus, renderStepStatus } from './render-status.ts';
+import { renderWhy } from './render-why.ts';
+
+export interface RunParts {
+  readonly run: RunView;
+  readonly selected: ClaimView | undefined;
+  readonly why: WhyView | undefined;
+}
+
+export function renderRun({ run, selected, why }: RunParts): Markup {
+  return html`<nav class="crumb" aria-label="Breadcrumb">
+      <a href="/">Runs</a> <span aria-hidden="true">/</span> <span class="rec">${run.runId}</span>
+    </nav>
+    <h1><bdi>${run.statement.text}</bdi></h1>
+    ${prohibitions(run)} ${facts(run)} ${question(run)}
+    <div class="cols runview">
+      <div>
+        <div class="head">
+          <h2>Answer</h2>
+          <span class="quiet"
+            >${countSentence(run)}<span class="keys">. <kbd>j</kbd> <kbd>k</kbd> move, <kbd>w</kbd> why</span></span
+          >
+        </div>
+        <form method="get" action="/runs/${run.runId}">
+          <ol class="answer">
+            ${run.claims.map((claim) => claimRow(claim, claim === selected))}${run.unsaid.map(unsaidRow)}
+          </ol>
+        </form>
+      </div>
+      ${
+        selected === undefined || why === undefined
+          ? html`<aside class="why" id="why">
+              <header>
+                <h2 class="lab">Why can we say this?</h2>
+                <p class="quiet">There is no sentence yet.</p>
+              </header>
+            </aside>`
+          : renderWhy({ run, selected, why })
+      }
+      ${run.claims.flatMap((claim) => (claim.proof === undefined ? [] : [proof(run, claim)]))} ${steps(run)}
+    </div>`;
+}
+
+function prohibitions(run: RunView): Markup | undefined {
+  const actions = run.goal?.prohibitedActions ?? [];
+  if (actions.length === 0) return undefined;
+  return html`<section class="forbid" aria-label="Prohibited in this run">
+    <span class="lab">Must not</span>
+    <ul>
+      ${actions.map((action) => html`<li>${icon('forbid')} <b class="rec">${action}</b></li>`)}
+    </ul>
+  </section>`;
+}
+
+function facts(run: RunView): Markup {
+  const settled = run.steps.filter((step) => step.state === 'settled').length;
+  const budget = run.goal?.budget;
+  return html`<div class="facts num">
+      ${renderRunStatus(run)}
+      <span>asked by <b>${run.requestedBy}</b></span>
+      <span>as of <b>${run.receivedAt.slice(0, 16).replace('T', ' ')} UTC</b></span>
+      <span><b>${settled}</b> of ${run.steps.length} steps</span>
+      ${budget === undefined ? undefined : html`<span><b>${run.used.toolCallCount}</b> of ${budget.toolCallCountMax} tool calls</span><span><b>${run.used.modelTokenCount}</b> of ${budget.modelTokenCountMax.toLocaleString('en-US')} tokens</span>`}
+      ${run.durationMs === null || budget === undefined ? undefined : html`<span><b>${run.durationMs} ms</b> of ${budget.deadlineMs.toLocaleString('en-US')}</span>`}
+      <span><b>${run.effects.length}</b> effects</span>
+    </div>
+    ${run.reason === null ? undefined : html`<p class="quiet reason">${run.reason}</p>`}`;
+}
+
+function question(run: RunView): Markup | undefined {
+  if (run.blocked === null) return undefined;
+  return html`<section class="card">
+    <p class="q">Waiting for an answer</p>
+    <h2>${run.blocked.question}</h2>
+    <p class="quiet rec">caseops answer ${run.runId} --input ${run.blocked.wants}=…</p>
+  </section>`;
+}
+
+function countSentence(run: RunView): string {
+  const said = `${run.claims.length} ${run.claims.length === 1 ? 'sentence' : 'sentences'}, each bound to evidence`;
+  return run.unsaid.length === 0 ? said : `${said}; ${run.unsaid.length} not said`;
+}
+
+function claimRow(claim: ClaimView, pressed: boolean): Markup {
+  const status =
+    claim.kind === 'inference' ? renderLook(['partial', 'idle', 'Inferred']) : renderLook(['ok', 'ok', 'Holds']);
+  const source =
+    claim.proof === undefined
+      ? html`<span class="src rec">${sourcesOf(claim)}</span>`
+      : html`<span class="src"><span>Proof below</span></span>`;
+  return html`<li>
+    <button
+      class="claim"
+      name="claim"
+      value="${claim.key}"
+      aria-pressed="${String(pressed)}"
+      aria-controls="why"
+      data-claim="${claim.claimId}"
+    >
+      <span class="say">${renderSentence(claim)}</span>${source}${status}
+    </button>
+  </li>`;
+}
+
+function unsaidRow(item: RunView['unsaid'][number]): Markup {
+  return html`<li class="unsaid">
+    <div class="claim">
+      <span class="say">${item.impact === '' ? `Not said: ${item.key}` : item.impact}</span
+      ><span class="src"
+        ><span
+          >Not said:
+          ${item.reason.replaceAll('_', ' ')}${item.stepIds.length === 0 ? '' : `, step ${item.stepIds.join(', ')}`}</span
+        ></span
+      >${renderLook(['skipped', 'idle', 'Not said'])}
+    </div>
+  </li>`;
+}
+
+function proof(run: RunView, claim: ClaimView): Markup {
+  const shown = claim.proof;
+  if (shown === undefined) return html``;
+  return html`<section class="card proof" aria-labelledby="proof-title">
+    <p class="q">Was it done: <span class="rec">${shown.action}</span>?</p>
+    <h2 class="a" id="proof-title">${shown.holds ? 'No, and here is why it could not be.' : 'Not shown.'}</h2>
+    <dl class="rows">
+      ${proofRow('Forbidden', html`The goal contract <span class="rec">${run.goal?.goalId ?? ''}</span> lists <span class="rec">${shown.action}</span> as prohibited.`, shown.prohibitedByGoal)}
+      ${proofRow('Never permitted', html`<b>${shown.leaseCountExamined} leases</b> were minted in this run. <b>${shown.leaseCountPermitting === 0 ? 'None' : shown.leaseCountPermitting}</b> names <span class="rec">${shown.action}</span>.`, shown.leaseCountPermitting === 0)}
+      ${proofRow('Never called', html`<b>${shown.dispatchCountCalling}</b> steps were dispatched with a skill that does this.`, shown.dispatchCountCalling === 0)}
+      ${proofRow('Never applied', html`<b>${shown.effectRowCount} rows</b> in the effect ledger.`, shown.effectRowCount === 0)}
+    </dl>
+  </section>`;
+}
+
+function proofRow(term: string, text: Markup, holds: boolean): Markup {
+  return html`<div>
+    <dt>${term}</dt>
+    <dd>${text}</dd>
+    <dd class="st ${holds ? 'ok' : 'bad'}">${icon(holds ? 'ok' : 'failed')} ${holds ? 'Verified' : 'Not shown'}</dd>
+  </div>`;
+}
+
+function steps(run: RunView): Markup | undefined {
+  if (run.steps.length === 0) return undefined;
+  return html`<section class="steps" aria-labelledby="steps-title">
+    <h2 id="steps-title">Steps</h2>
+    <div class="scroll" tabindex="0" role="region" aria-label="Steps">
+      <table>
+        <thead>
+          <tr>
+            <th>Step</th>
+            <th>Team</th>
+            <th>Skill</th>
+            <th>Status</th>
+            <th class="r">Time</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${run.steps.map(stepRow)}
+        </tbody>
+      </table>
+    </div>
+  </section>`;
+}
+
+function stepRow(step: StepView): Markup {
+  const note = step.skipReason ?? step.errors[0]?.message ?? step.attempts.at(-1)?.error?.message;
+  return html`<tr>
+    <th scope="row" class="rec">${step.stepId}</th>
+    <td>${step.team}</td>
+    <td class="rec">${step.skillId}</td>
+    <td>${renderStepStatus(step)}${note === undefined ? undefined : html`<p class="quiet note">${note}</p>`}</td>
+    <td class="r num">${step.durationMs === null ? '–' : `${step.durationMs} ms`}</td>
+  </tr>`;
+}

@@ -1,0 +1,104 @@
+/** `/api/v1/runs`: submit, look, follow, answer, cancel, and the chain behind a claim. Source: SURFACES "HTTP API". */
+import { CaseOpsError } from '#contracts/error.ts';
+import type { RootGrant } from '#contracts/lease.ts';
+import { runResult } from '#contracts/step-result.ts';
+import type { RunDesk } from '#ports/run-desk.ts';
+import { Hono } from 'hono';
+import { z } from 'zod';
+import { eventStream } from './event-stream.ts';
+import { readBody } from './request-body.ts';
+
+/** What the middleware in front left behind: who asks. */
+export interface ApiEnvironment {
+  readonly Variables: { grant: RootGrant };
+}
+
+const submission = z.strictObject({
+  text: z.string(),
+  language: z
+    .string()
+    .regex(/^[a-z]{2}$/)
+    .optional(),
+  sessionId: z.string().max(80).optional(),
+});
+const answerBody = z.strictObject({ input: z.record(z.string().max(128), z.string().max(2_000)) });
+const cancelBody = z.strictObject({ reason: z.string().max(1_000).default('cancelled by the requester') });
+
+const WAIT_S_MAX = 120;
+
+export function runRoutes(desk: RunDesk): Hono<ApiEnvironment> {
+  const routes = new Hono<ApiEnvironment>();
+  routes.post('/', async (c) => {
+    const body = await readBody(c.req.raw, submission);
+    const view = await desk.submit(c.var.grant, {
+      text: body.text,
+      language: body.language,
+      sessionId: body.sessionId,
+      idempotencyKey: idempotencyKey(c.req.header('idempotency-key')),
+    });
+    const waitS = preferredWait(c.req.header('prefer'));
+    const shown =
+      waitS === 0 ? view : await waited(desk, c.var.grant, { runId: view.runId, waitS, signal: c.req.raw.signal });
+    const done = shown.state === 'ended' || shown.state === 'blocked';
+    return c.json(shown, done ? 200 : 202, { location: `/api/v1/runs/${view.runId}` });
+  });
+  routes.get('/', async (c) => {
+    const result = c.req.query('result');
+    return c.json(
+      await desk.list(c.var.grant, {
+        limit: Math.min(200, Math.max(1, Number(c.req.query('limit') ?? '50') || 50)),
+        before: c.req.query('before'),
+        result: result === undefined ? undefined : runResult.parse(result),
+        state: c.req.query('state'),
+      }),
+    );
+  });
+  routes.get('/:id', async (c) => c.json(await desk.view(c.var.grant, c.req.param('id'))));
+  routes.get('/:id/events', async (c) => {
+    const runId = c.req.param('id');
+    await desk.view(c.var.grant, runId);
+    const afterSeq = Number(c.req.header('last-event-id') ?? c.req.query('after') ?? '0') || 0;
+    return eventStream(desk.follow(c.var.grant, { runId, afterSeq }, c.req.raw.signal));
+  });
+  routes.get('/:id/why', async (c) => c.json(await desk.why(c.var.grant, c.req.param('id'), c.req.query('claim'))));
+  routes.post('/:id/answer', async (c) => {
+    const { input } = await readBody(c.req.raw, answerBody);
+    return c.json(await desk.answer(c.var.grant, c.req.param('id'), input));
+  });
+  routes.post('/:id/cancel', async (c) => {
+    const { reason } = await readBody(c.req.raw, cancelBody);
+    return c.json(await desk.cancel(c.var.grant, c.req.param('id'), reason), 202);
+  });
+  return routes;
+}
+
+interface Wait {
+  readonly runId: string;
+  readonly waitS: number;
+  readonly signal: AbortSignal;
+}
+
+/** The run when it has settled, or as it stands when the time is up. */
+async function waited(desk: RunDesk, grant: RootGrant, { runId, waitS, signal }: Wait): ReturnType<RunDesk['view']> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(waitS * 1_000)]);
+  try {
+    return await desk.settled(grant, runId, limit);
+  } catch (error) {
+    if (!limit.aborted) throw error;
+    return desk.view(grant, runId);
+  }
+}
+
+/** RFC 7240 `Prefer: wait=SECONDS`; 0 when absent. */
+function preferredWait(header: string | undefined): number {
+  const seconds = Number(/(?:^|,)\s*wait=(\d{1,4})/.exec(header ?? '')?.[1] ?? '0');
+  return Math.min(WAIT_S_MAX, seconds);
+}
+
+function idempotencyKey(header: string | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  if (header.length >= 1 && header.length <= 255 && /^[\x21-\x7e]+$/.test(header)) return header;
+  throw new CaseOpsError('ERR_USAGE', 'Expected an Idempotency-Key of 1 to 255 visible ASCII characters.', {
+    at: 'http',
+  });
+}

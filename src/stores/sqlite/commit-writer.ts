@@ -1,0 +1,122 @@
+/** One commit inside a transaction: checked by reading first, then written whole. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { Job, RunRef } from '#contracts/command.ts';
+import type { RunEvent } from '#contracts/event.ts';
+import type { Commit, CommitOutcome, RunHead } from '#ports/store.ts';
+import type { RecordWriter } from './record-writes.ts';
+
+/** Returns how a commit went; a refused one has written nothing. */
+export function createCommitWriter(db: DatabaseSync, records: RecordWriter): (commit: Commit) => CommitOutcome {
+  const locked = db.prepare('select seq, fence, lock_owner from run where tenant = ? and run_id = ?');
+  const saveHead = prepareHead(db);
+  const saveEvents = prepareEvents(db);
+  const saveJobs = prepareJobs(db);
+  return (commit) => {
+    const { ref } = commit;
+    const stored = locked.get(ref.tenant, ref.runId) as StoredLock | undefined;
+    const refused = refusalOf(commit, stored) ?? records.conflict(commit.records);
+    if (refused !== undefined) return refused;
+    saveHead(commit, stored === undefined);
+    saveEvents(commit.events);
+    saveJobs(ref, commit.addJobs, commit.doneJobIds);
+    records.insert(commit.records, ref.runId);
+    return { ok: true };
+  };
+}
+
+interface StoredLock {
+  readonly seq: number;
+  readonly fence: number;
+  readonly lock_owner: string;
+}
+
+function refusalOf(commit: Commit, stored: StoredLock | undefined): CommitOutcome | undefined {
+  const { expectedSeq, fence, owner } = commit;
+  if (stored === undefined) return expectedSeq === 0 ? undefined : { ok: false, conflict: 'sequence', actualSeq: 0 };
+  // Opening a run that exists is no matter of locks.
+  if (expectedSeq > 0 && (stored.fence !== fence || stored.lock_owner !== owner))
+    return { ok: false, conflict: 'fence', actualFence: stored.fence };
+  return stored.seq === expectedSeq ? undefined : { ok: false, conflict: 'sequence', actualSeq: stored.seq };
+}
+
+function prepareHead(db: DatabaseSync): (commit: Commit, opening: boolean) => void {
+  const open = db.prepare(
+    `insert into run (level, seq, hash, phase, result, needs_human, kind, subject, requested_by, started_at, updated_at,
+       tenant, run_id, lock_owner, fence) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const move = db.prepare(
+    `update run set seq = ?, hash = ?, phase = ?, result = ?, needs_human = ?, kind = ?, subject = ?, updated_at = ?
+     where tenant = ? and run_id = ?`,
+  );
+  return ({ ref, head, owner, fence }, opening) => {
+    const { seq, hash, phase, kind, subject, startedAt, updatedAt } = head;
+    const result = head.result ?? null;
+    const human = head.needsHuman ? 1 : 0;
+    if (opening)
+      open.run(
+        head.level,
+        seq,
+        hash,
+        phase,
+        result,
+        human,
+        kind,
+        subject,
+        head.requestedBy,
+        startedAt,
+        updatedAt,
+        ref.tenant,
+        ref.runId,
+        owner,
+        fence,
+      );
+    else move.run(seq, hash, phase, result, human, kind, subject, updatedAt, ref.tenant, ref.runId);
+  };
+}
+
+function prepareEvents(db: DatabaseSync): (events: readonly RunEvent[]) => void {
+  const insert = db.prepare(
+    'insert into event (tenant, run_id, seq, kind, at, json, hash) values (?, ?, ?, ?, ?, ?, ?)',
+  );
+  return (events) => {
+    for (const event of events)
+      insert.run(event.tenant, event.runId, event.seq, event.kind, event.at, JSON.stringify(event), event.hash);
+  };
+}
+
+function prepareJobs(db: DatabaseSync): (ref: RunRef, add: readonly Job[], doneJobIds: readonly string[]) => void {
+  const insert = db.prepare('insert or ignore into job (tenant, run_id, job_id, todo) values (?, ?, ?, ?)');
+  const remove = db.prepare('delete from job where tenant = ? and run_id = ? and job_id = ?');
+  return (ref, add, doneJobIds) => {
+    for (const jobId of doneJobIds) remove.run(ref.tenant, ref.runId, jobId);
+    for (const job of add) insert.run(ref.tenant, ref.runId, job.jobId, JSON.stringify(job.todo));
+  };
+}
+
+/** What is wrong with a commit before anything is asked of the database, as a sentence; undefined when it is well formed. */
+export function commitFault(commit: Commit): string | undefined {
+  const { ref, events, head, expectedSeq } = commit;
+  const of = `${ref.tenant}/${ref.runId}`;
+  const strange =
+    [head, ...commit.addJobs].find((part) => !isOf(part.ref, ref)) ?? commit.events.find((e) => !isOf(e, ref));
+  if (strange !== undefined) return `A commit of run ${of} holds a part of another run.`;
+  const foreign = commit.records.find((record) => tenantOf(record) !== undefined && tenantOf(record) !== ref.tenant);
+  if (foreign !== undefined) return `A commit of run ${of} holds a ${foreign.table} record of another tenant.`;
+  const gap = events.findIndex((event, index) => event.seq !== expectedSeq + index + 1);
+  if (gap >= 0) return `A commit of run ${of} expected event ${expectedSeq + gap + 1} and holds ${events[gap]?.seq}.`;
+  return headFault(head, events, expectedSeq);
+}
+
+function headFault(head: RunHead, events: readonly RunEvent[], expectedSeq: number): string | undefined {
+  const last = events.at(-1);
+  if (head.seq !== (last?.seq ?? expectedSeq) || (last !== undefined && head.hash !== last.hash))
+    return `A commit of run ${head.ref.tenant}/${head.ref.runId} has a head at ${head.seq} that is not its last event.`;
+  return undefined;
+}
+
+const isOf = (part: RunRef, ref: RunRef): boolean => part.tenant === ref.tenant && part.runId === ref.runId;
+
+function tenantOf(record: Commit['records'][number]): string | undefined {
+  if (record.table === 'lease' || record.table === 'effect') return record.row.tenant;
+  return record.table === 'artifact' ? record.tenant : undefined;
+}

@@ -1,0 +1,96 @@
+/** The store's reads. They see what is durable: between two transactions there is nothing else. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { Job, RunRef } from '#contracts/command.ts';
+import type { EffectRow } from '#contracts/effect-row.ts';
+import type { RunEvent } from '#contracts/event.ts';
+import type { Digest, RunId } from '#contracts/ids.ts';
+import type { LeaseRow } from '#contracts/lease.ts';
+import type { RunHead, RunQuery } from '#ports/store.ts';
+import { effectOf, eventOf, headOf, jobOf, leaseOf, type StoredRun } from './rows.ts';
+
+/** Rows that one call returns at most, whatever its limit says. */
+const PAGE_ROW_COUNT_MAX = 10_000;
+
+const HEAD_COLUMNS = `tenant, run_id, level, seq, hash, phase, result, needs_human, kind, subject, requested_by, started_at,
+  updated_at`;
+
+const page = (limit: number): number => Math.max(0, Math.min(Math.trunc(limit), PAGE_ROW_COUNT_MAX));
+
+/** Reads of runs: heads, events, jobs, lists. */
+export function prepareRunReads(db: DatabaseSync) {
+  const head = db.prepare(`select ${HEAD_COLUMNS} from run where tenant = ? and run_id = ?`);
+  const events = db.prepare(
+    'select seq, json from event where tenant = ? and run_id = ? and seq > ? order by seq limit ?',
+  );
+  const jobs = db.prepare('select job_id, todo from job where tenant = ? and run_id = ? order by job_id');
+  const runs = db.prepare(
+    `select ${HEAD_COLUMNS} from run
+     where (?1 is null or tenant = ?1) and (?2 is null or level = ?2) and (?3 is null or phase = ?3)
+       and (?4 is null or (started_at, run_id) < (select started_at, run_id from run where run_id = ?4 and (?1 is null or tenant = ?1)))
+     order by started_at desc, run_id desc limit ?5`,
+  );
+  const open = db.prepare(
+    `select ${HEAD_COLUMNS} from run where phase <> 'ended' and level = ? order by started_at, run_id limit ?`,
+  );
+  return {
+    head: (ref: RunRef): RunHead | undefined => {
+      const row = head.get(ref.tenant, ref.runId) as unknown as StoredRun | undefined;
+      return row === undefined ? undefined : headOf(row);
+    },
+    events: (ref: RunRef, afterSeq: number, limit: number): readonly RunEvent[] => {
+      const rows = events.all(ref.tenant, ref.runId, afterSeq, page(limit)) as { seq: number; json: string }[];
+      return rows.map((row) => eventOf(row.json, ref, row.seq));
+    },
+    jobs: (ref: RunRef): readonly Job[] => {
+      const rows = jobs.all(ref.tenant, ref.runId) as { job_id: string; todo: string }[];
+      return rows.map((row) => jobOf(row.todo, ref, row.job_id));
+    },
+    runs: (query: RunQuery): readonly RunHead[] => {
+      const { tenant = null, level = null, phase = null, before = null } = query;
+      const rows = runs.all(tenant, level, phase, before, page(query.limit)) as unknown as StoredRun[];
+      return rows.map(headOf);
+    },
+    openRuns: (level: 'central' | 'team', limit: number): readonly RunHead[] =>
+      (open.all(level, page(limit)) as unknown as StoredRun[]).map(headOf),
+  };
+}
+
+interface StoredLease {
+  readonly lease_id: string;
+  readonly task_id: string | null;
+  readonly json: string;
+}
+
+/** Reads of records: leases, uses, idempotency keys, artifacts, effects. */
+export function prepareRecordReads(db: DatabaseSync) {
+  const lease = db.prepare('select lease_id, task_id, json from lease where lease_id = ?');
+  const leases = db.prepare(
+    'select lease_id, task_id, json from lease where tenant = ? and run_id = ? order by lease_id',
+  );
+  const uses = db.prepare('select request_digest from consumption where issuer = ? and lease_id = ? order by use');
+  const key = db.prepare('select request_digest, run_id from idempotency where scope = ? and key = ?');
+  const artifact = db.prepare('select bytes from artifact where tenant = ? and digest = ?');
+  const effects = db.prepare('select effect_id, json from effect where tenant = ? and run_id = ? order by effect_id');
+  return {
+    lease: (leaseId: string): LeaseRow | undefined => {
+      const row = lease.get(leaseId) as StoredLease | undefined;
+      return row === undefined ? undefined : leaseOf(row.json, row.lease_id, row.task_id);
+    },
+    leasesOfRun: (tenant: string, runId: RunId): readonly LeaseRow[] =>
+      (leases.all(tenant, runId) as unknown as StoredLease[]).map((row) =>
+        leaseOf(row.json, row.lease_id, row.task_id),
+      ),
+    consumption: (issuer: string, leaseId: string): readonly { readonly requestDigest: Digest }[] =>
+      (uses.all(issuer, leaseId) as { request_digest: Digest }[]).map((row) => ({ requestDigest: row.request_digest })),
+    idempotency: (scope: string, id: string): { requestDigest: Digest; runId: RunId } | undefined => {
+      const row = key.get(scope, id) as { request_digest: Digest; run_id: RunId } | undefined;
+      return row === undefined ? undefined : { requestDigest: row.request_digest, runId: row.run_id };
+    },
+    artifact: (tenant: string, digest: Digest): Uint8Array | undefined =>
+      (artifact.get(tenant, digest) as { bytes: Uint8Array } | undefined)?.bytes,
+    effects: (tenant: string, runId: RunId): readonly EffectRow[] =>
+      (effects.all(tenant, runId) as { effect_id: string; json: string }[]).map((row) =>
+        effectOf(row.json, row.effect_id),
+      ),
+  };
+}

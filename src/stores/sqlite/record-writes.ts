@@ -1,0 +1,133 @@
+/** Records with unique keys: each is looked up first, so that a refused commit has written nothing. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { Digest, RunId } from '#contracts/ids.ts';
+import type { CommitOutcome, RecordWrite } from '#ports/store.ts';
+
+export type RecordConflict = Extract<CommitOutcome, { readonly conflict: 'record' }>;
+
+export interface RecordWriter {
+  /** The first record whose key is taken, in the database or earlier in the same list; undefined when all can be written. */
+  conflict(records: readonly RecordWrite[]): RecordConflict | undefined;
+  /** Writes records that have no conflict. `runId` is the run of the commit. */
+  insert(records: readonly RecordWrite[], runId: RunId | null): void;
+}
+
+interface Holder {
+  readonly request_digest?: Digest | null;
+  readonly run_id?: RunId | null;
+}
+
+/** Prepares the statements once. */
+export function createRecordWriter(db: DatabaseSync): RecordWriter {
+  const find = prepareFinders(db);
+  const insert = prepareInserters(db);
+  return {
+    conflict: (records) => {
+      const seen = new Map<string, number>();
+      for (const record of records) {
+        const key = keyOf(record);
+        const inListCount = seen.get(key) ?? 0;
+        seen.set(key, inListCount + 1);
+        const holder = find(record, inListCount);
+        if (holder !== undefined) return conflictOf(record, holder);
+      }
+      return undefined;
+    },
+    insert: (records, runId) => {
+      for (const record of records) insert(record, runId);
+    },
+  };
+}
+
+function keyOf(record: RecordWrite): string {
+  switch (record.table) {
+    case 'lease':
+      return `lease ${record.row.leaseId}`;
+    case 'consumption':
+      return `consumption ${record.issuer} ${record.leaseId}`;
+    case 'idempotency':
+      return `idempotency ${record.scope} ${record.key}`;
+    case 'artifact':
+      return `artifact ${record.tenant} ${record.digest}`;
+    case 'effect':
+      return `effect ${record.row.tenant} ${record.row.idempotencyKey}`;
+  }
+}
+
+function conflictOf(record: RecordWrite, holder: Holder): RecordConflict {
+  return {
+    ok: false,
+    conflict: 'record',
+    table: record.table,
+    key: keyOf(record).slice(record.table.length + 1),
+    requestDigest: holder.request_digest ?? undefined,
+    runId: holder.run_id ?? undefined,
+  };
+}
+
+type Finder = (record: RecordWrite, inListCount: number) => Holder | undefined;
+
+/** Who holds a record's key. A use of a lease is free while fewer than `useCountMax` are stored or in the list. */
+function prepareFinders(db: DatabaseSync): Finder {
+  const lease = db.prepare('select run_id from lease where lease_id = ?');
+  const uses = db.prepare('select request_digest, run_id from consumption where issuer = ? and lease_id = ?');
+  const key = db.prepare('select request_digest, run_id from idempotency where scope = ? and key = ?');
+  const effect = db.prepare('select run_id from effect where tenant = ? and (effect_id = ? or idempotency_key = ?)');
+  return (record, inListCount) => {
+    const twice: Holder | undefined = inListCount > 0 ? {} : undefined;
+    switch (record.table) {
+      case 'lease':
+        return lease.get(record.row.leaseId) ?? twice;
+      case 'consumption': {
+        const taken = uses.all(record.issuer, record.leaseId) as Holder[];
+        if (taken.length + inListCount < record.useCountMax) return undefined;
+        // The use by the same request, if there is one: its sender gets the first answer again.
+        return taken.find((use) => use.request_digest === record.requestDigest) ?? taken[0] ?? {};
+      }
+      case 'idempotency':
+        return key.get(record.scope, record.key) ?? twice;
+      case 'artifact':
+        return undefined;
+      case 'effect':
+        return effect.get(record.row.tenant, record.row.effectId, record.row.idempotencyKey) ?? twice;
+    }
+  };
+}
+
+type Inserter = (record: RecordWrite, runId: RunId | null) => void;
+
+function prepareInserters(db: DatabaseSync): Inserter {
+  const lease = db.prepare('insert into lease (lease_id, tenant, run_id, task_id, json) values (?, ?, ?, ?, ?)');
+  const use = db.prepare(
+    `insert into consumption (issuer, lease_id, use, request_digest, run_id, expires_at)
+     values (?1, ?2, (select count(*) from consumption where issuer = ?1 and lease_id = ?2), ?3, ?4, ?5)`,
+  );
+  const key = db.prepare('insert into idempotency (scope, key, request_digest, run_id) values (?, ?, ?, ?)');
+  const artifact = db.prepare('insert or ignore into artifact (tenant, digest, bytes) values (?, ?, ?)');
+  const effect = db.prepare(
+    'insert into effect (tenant, effect_id, run_id, idempotency_key, json) values (?, ?, ?, ?, ?)',
+  );
+  return (record, runId) => {
+    switch (record.table) {
+      case 'lease': {
+        const { row } = record;
+        lease.run(row.leaseId, row.tenant, row.runId, row.taskId ?? null, JSON.stringify(row));
+        return;
+      }
+      case 'consumption':
+        use.run(record.issuer, record.leaseId, record.requestDigest, runId, record.expiresAt);
+        return;
+      case 'idempotency':
+        key.run(record.scope, record.key, record.requestDigest, record.runId);
+        return;
+      case 'artifact':
+        artifact.run(record.tenant, record.digest, record.bytes);
+        return;
+      case 'effect': {
+        const { row } = record;
+        effect.run(row.tenant, row.effectId, row.runId, row.idempotencyKey, JSON.stringify(row));
+        return;
+      }
+    }
+  };
+}

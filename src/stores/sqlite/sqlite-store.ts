@@ -1,0 +1,118 @@
+/**
+ * The embedded store: one file, no service, on `node:sqlite` with WAL and synchronous=FULL. Source: DESIGN §4, ENGINE "Embedded
+ * default". Passes the store suite.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+import { CaseOpsError } from '#contracts/error.ts';
+import type { RunEvent } from '#contracts/event.ts';
+import type { Clock } from '#ports/clock.ts';
+import type { RunHead, Store } from '#ports/store.ts';
+import { commitFault, createCommitWriter } from './commit-writer.ts';
+import { createGroupWriter } from './group-writer.ts';
+import { openDatabase } from './open-database.ts';
+import { prepareRecordReads, prepareRunReads } from './reads.ts';
+import { createRecordWriter } from './record-writes.ts';
+import { createRunLocks } from './run-lock.ts';
+import { storeError } from './sqlite-error.ts';
+
+export interface SqliteStoreOptions {
+  /** The database file; its directory must exist. `:memory:` is a database of this process alone, gone when closed. */
+  readonly path: string;
+  /** Decides when a run lock has expired. */
+  readonly clock: Clock;
+  /** The file may not grow beyond this; a commit that needs more is refused with ERR_STORE. */
+  readonly sizeBytesMax?: number;
+  /** Calls back in a later turn of the event loop; what was queued until then shares one transaction. */
+  readonly schedule?: (callback: () => void) => void;
+}
+
+type Listener = (events: readonly RunEvent[], head: RunHead) => void;
+
+/**
+ * Opens or creates the store. Throws ERR_STORE with a sentence that says what to do when the place cannot hold one. Every call
+ * rejects with ERR_STORE when the disk fails; the store can be used again as soon as the disk can.
+ */
+export function openSqliteStore(options: SqliteStoreOptions): Store {
+  const { path, clock } = options;
+  const db = openDatabase({ path, sizeBytesMax: options.sizeBytesMax });
+  const writer = createGroupWriter(db, path, options.schedule ?? ((callback) => void setImmediate(callback)));
+  const listeners = new Set<Listener>();
+  const read = guarded({ ...prepareRunReads(db), ...prepareRecordReads(db) }, path);
+  return {
+    ...read,
+    ...prepareWrites(db, writer, { clock, listeners }),
+    onCommit: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    [Symbol.asyncDispose]: async () => {
+      if (!db.isOpen) return;
+      writer.close();
+      db.close();
+    },
+  };
+}
+
+type Writes = Pick<Store, 'commit' | 'write' | 'takeLock' | 'heartbeat' | 'bindLeaseTask'>;
+
+function prepareWrites(
+  db: DatabaseSync,
+  writer: ReturnType<typeof createGroupWriter>,
+  { clock, listeners }: { readonly clock: Clock; readonly listeners: Iterable<Listener> },
+): Writes {
+  const records = createRecordWriter(db);
+  const applyCommit = createCommitWriter(db, records);
+  const locks = createRunLocks(db);
+  const bind = db.prepare('update lease set task_id = ?1 where lease_id = ?2 and (task_id is null or task_id = ?1)');
+  return {
+    commit: async (commit) => {
+      const fault = commitFault(commit);
+      if (fault !== undefined) throw new CaseOpsError('ERR_INVARIANT', fault, { at: 'store' });
+      return writer.write(
+        () => applyCommit(commit),
+        (outcome) => {
+          if (outcome.ok) tell(listeners, commit.events, commit.head);
+        },
+      );
+    },
+    write: (rows) =>
+      writer.write(() => {
+        const refused = records.conflict(rows);
+        if (refused !== undefined) return refused;
+        records.insert(rows, null);
+        return { ok: true };
+      }),
+    takeLock: (ref, owner, ttlMs) => writer.write(() => locks.take(ref, owner, { nowMs: clock.nowMs(), ttlMs })),
+    heartbeat: (owner, ttlMs) => writer.write(() => locks.extend(owner, { nowMs: clock.nowMs(), ttlMs })),
+    bindLeaseTask: (leaseId, taskId) => writer.write(() => bind.run(taskId, leaseId).changes === 1),
+  };
+}
+
+/** A listener's failure is its own: the commit stands, the others are told, and the process is warned. */
+function tell(listeners: Iterable<Listener>, events: readonly RunEvent[], head: RunHead): void {
+  for (const listener of listeners) {
+    try {
+      listener(events, head);
+    } catch (error) {
+      process.emitWarning(error instanceof Error ? error : String(error), { code: 'CASEOPS_COMMIT_LISTENER' });
+    }
+  }
+}
+
+type Promised<T> = {
+  readonly [K in keyof T]: T[K] extends (...args: infer A) => infer R ? (...args: A) => Promise<R> : never;
+};
+
+/** Synchronous reads as the port's promises, with the database's failures as ERR_STORE. */
+function guarded<T extends Record<string, (...args: never) => unknown>>(reads: T, path: string): Promised<T> {
+  const guard =
+    (read: (...args: never) => unknown) =>
+    async (...args: never): Promise<unknown> => {
+      try {
+        return read(...args);
+      } catch (error) {
+        throw storeError(error, path);
+      }
+    };
+  return Object.fromEntries(Object.entries(reads).map(([name, read]) => [name, guard(read)])) as Promised<T>;
+}
