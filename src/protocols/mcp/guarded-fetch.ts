@@ -1,0 +1,232 @@
+/**
+ * An MCP server as one web-standard function behind the guard, for HTTP and in-process alike: exact bytes → authenticate → strict
+ * parse → header match → operation → authorize → consume → SDK. First failure wins; nothing reaches a tool without all of them.
+ * Source: SEAMS §1 "Server", LEASE "Checking".
+ */
+import type { ErrorRecord } from '#contracts/error.ts';
+import { parseStrictJson } from '#kernel/strict-json.ts';
+import type { Clock } from '#ports/clock.ts';
+import type { Authenticated, Guard, GuardOperation, Refusal } from '#ports/guard.ts';
+import type { RecordWrite } from '#ports/store.ts';
+import type { McpServerDefinition } from '#ports/team-definition.ts';
+import { createMcpHandler, isJsonContentType, type McpHttpHandler } from '@modelcontextprotocol/server';
+import { readBounded } from './body.ts';
+import { McpGrant } from './grant.ts';
+import { createKeptAnswers, type KeptAnswer, type KeptAnswers } from './kept-answers.ts';
+import { type McpOperation, readOperation } from './operation.ts';
+import { type AnswerRefusal, problemResponse, refusalResponse, rpcErrorResponse } from './problem.ts';
+import { createSdkServer } from './sdk-server.ts';
+import { MCP_METHODS, mcpMessage, type McpMessage, RPC_ERRORS } from './wire.ts';
+
+export interface GuardedMcpOptions {
+  readonly server: McpServerDefinition;
+  readonly guard: Guard;
+  /** The configured URL: audience of the leases and `htu` of the proofs, whatever the Host header says. */
+  readonly audience: string;
+  /** Writes the consumption of a lease durably; `consumed` when it was used up before. Called before the tool. */
+  readonly commitUse: (record: RecordWrite) => Promise<'ok' | 'consumed'>;
+  readonly refuse: AnswerRefusal;
+  readonly bodyBytesMax: number;
+  readonly clock: Clock;
+}
+
+export interface GuardedMcp {
+  readonly fetch: (request: Request) => Promise<Response>;
+  close(): Promise<void>;
+}
+
+interface Room extends GuardedMcpOptions {
+  readonly handler: McpHttpHandler;
+  readonly answers: KeptAnswers;
+}
+
+const JSON_DEPTH_MAX = 32;
+
+/** Guards a defined MCP server. Speaks 2026-07-28 only; an unexpected exception is a 500 without its text. */
+export function createGuardedMcp(options: GuardedMcpOptions): GuardedMcp {
+  const handler = createMcpHandler(
+    () =>
+      createSdkServer(options.server, (context) => {
+        const grant = context.http?.authInfo?.extra?.['lease'];
+        return grant instanceof McpGrant ? grant : undefined;
+      }),
+    { legacy: 'reject', maxRequestBodySize: options.bodyBytesMax },
+  );
+  const room: Room = { ...options, handler, answers: createKeptAnswers(options.clock) };
+  return {
+    fetch: async (request) => {
+      try {
+        return await serve(request, room);
+      } catch {
+        return problemResponse({ status: 500, code: 'ERR_TOOL_FAILED', detail: `${options.server.name} failed.` });
+      }
+    },
+    close: () => handler.close(),
+  };
+}
+
+interface Exchange {
+  readonly request: Request;
+  readonly raw: Uint8Array<ArrayBuffer>;
+  readonly message: McpMessage;
+  readonly authenticated: Authenticated;
+}
+
+async function serve(request: Request, room: Room): Promise<Response> {
+  if (request.method !== 'POST')
+    return problemResponse({
+      status: 405,
+      code: 'ERR_USAGE',
+      detail: `Expected POST, got ${request.method}: this server keeps no sessions and no streams.`,
+      headers: { allow: 'POST' },
+    });
+  const raw = await readBounded(request.body, room.bodyBytesMax);
+  if (!raw)
+    return problemResponse({
+      status: 413,
+      code: 'ERR_JSON_SIZE',
+      detail: `Expected a body of at most ${room.bodyBytesMax} bytes.`,
+    });
+  const checked = room.guard.authenticate({
+    authorization: request.headers.get('authorization') ?? undefined,
+    proof: request.headers.get('dpop') ?? undefined,
+    method: request.method,
+    target: room.audience,
+    body: raw,
+  });
+  if (checked.outcome !== 'permit') return refusalResponse(room.refuse(checked));
+  if (!isJsonContentType(request.headers.get('content-type')))
+    return problemResponse({ status: 415, code: 'ERR_USAGE', detail: 'Expected content-type application/json.' });
+  const message = readMessage(raw, room.bodyBytesMax);
+  if (message instanceof Response) return message;
+  if (message.id === undefined) return new Response(null, { status: 202 });
+  return serveMessage({ request, raw, message, authenticated: checked.value }, room);
+}
+
+function readMessage(raw: Uint8Array, bytesMax: number): McpMessage | Response {
+  const parsed = parseStrictJson(raw, { bytesMax, depthMax: JSON_DEPTH_MAX });
+  if (!parsed.ok) return badBody(parsed.error);
+  const message = mcpMessage.safeParse(parsed.value);
+  if (message.success) return message.data;
+  return problemResponse({
+    status: 400,
+    code: 'ERR_SCHEMA',
+    detail: `Expected one JSON-RPC request; ${message.error.issues.length} field(s) do not fit.`,
+  });
+}
+
+function badBody({ code, message }: ErrorRecord): Response {
+  return problemResponse({ status: 400, code, detail: message });
+}
+
+async function serveMessage(exchange: Exchange, room: Room): Promise<Response> {
+  const { message, authenticated } = exchange;
+  const id = message.id ?? null;
+  if (!headersMatch(exchange.request.headers, message))
+    return rpcErrorResponse(400, {
+      code: RPC_ERRORS.headerMismatch,
+      message: 'The Mcp-Method and Mcp-Name headers must say the same as the body.',
+      id,
+    });
+  const operation = readOperation(message, authenticated.lease, room.server);
+  switch (operation.kind) {
+    case 'unknown-method':
+      return rpcErrorResponse(404, { code: RPC_ERRORS.methodNotFound, message: 'This server has no such method.', id });
+    case 'refused':
+      return refusalResponse(room.refuse(operation.refusal));
+    case 'discover':
+    case 'narrowed-list': {
+      const permitted = permittedTools(operation, authenticated, room);
+      if (permitted.outcome !== 'permit') return refusalResponse(room.refuse(permitted));
+      return forward(exchange, new McpGrant(authenticated.lease, permitted.value), room);
+    }
+    case 'call':
+      return serveCall(exchange, operation, room);
+  }
+}
+
+/** Which tools a listing may show. The guard is asked per tool, so a list never shows what a call would be refused. */
+function permittedTools(
+  operation: Extract<McpOperation, { kind: 'discover' | 'narrowed-list' }>,
+  authenticated: Authenticated,
+  room: Room,
+): { readonly outcome: 'permit'; readonly value: McpGrant['tools'] } | Refusal {
+  if (operation.kind === 'discover') {
+    const refusal = firstRefusal(room.guard, authenticated, operation.operations);
+    return refusal ?? { outcome: 'permit', value: room.server.tools };
+  }
+  const judged = operation.candidates.map(({ tool, operations }) => ({
+    tool,
+    refusal: firstRefusal(room.guard, authenticated, operations),
+  }));
+  const value = judged.flatMap(({ tool, refusal }) => (refusal ? [] : [tool]));
+  const refusal = judged[0]?.refusal;
+  return value.length === 0 && refusal ? refusal : { outcome: 'permit', value };
+}
+
+async function serveCall(
+  exchange: Exchange,
+  operation: Extract<McpOperation, { kind: 'call' }>,
+  room: Room,
+): Promise<Response> {
+  const { authenticated } = exchange;
+  const { lease, requestDigest } = authenticated;
+  const refusal = firstRefusal(room.guard, authenticated, operation.operations);
+  if (refusal) return refusalResponse(room.refuse(refusal));
+  const key = JSON.stringify([lease.iss, lease.jti, requestDigest]);
+  const answer = await room.answers.once(key, lease.exp * 1_000, async () => {
+    if ((await room.commitUse(room.guard.consumption(authenticated))) === 'consumed')
+      return keep(refusalResponse(room.refuse(leaseConsumed(lease.jti))));
+    return keep(await forward(exchange, new McpGrant(lease, [operation.tool]), room));
+  });
+  return new Response(answer.body, {
+    status: answer.status,
+    headers: new Headers(answer.headers.map(([n, v]) => [n, v])),
+  });
+}
+
+async function keep(response: Response): Promise<KeptAnswer> {
+  return {
+    status: response.status,
+    headers: [...response.headers],
+    body: new Uint8Array(await response.arrayBuffer()),
+  };
+}
+
+function forward({ request, raw, message, authenticated }: Exchange, grant: McpGrant, room: Room): Promise<Response> {
+  // Lease and proof stop here: neither the SDK nor a tool sees them.
+  const headers = new Headers(request.headers);
+  headers.delete('authorization');
+  headers.delete('dpop');
+  return room.handler.fetch(new Request(request.url, { method: 'POST', headers, body: raw, signal: request.signal }), {
+    authInfo: { token: '', clientId: authenticated.lease.client_id, scopes: [], extra: { lease: grant } },
+    parsedBody: message,
+  });
+}
+
+function firstRefusal(
+  guard: Guard,
+  authenticated: Authenticated,
+  operations: readonly GuardOperation[],
+): Refusal | undefined {
+  for (const operation of operations) {
+    const checked = guard.authorize(authenticated, operation);
+    if (checked.outcome !== 'permit') return checked;
+  }
+  return undefined;
+}
+
+function headersMatch(headers: Headers, message: McpMessage): boolean {
+  if (headers.get('mcp-method') !== message.method) return false;
+  return message.method !== MCP_METHODS.call || headers.get('mcp-name') === message.params?.['name'];
+}
+
+function leaseConsumed(leaseId: string): Refusal {
+  return {
+    outcome: 'deny',
+    code: 'lease_consumed',
+    boundary: 'mcp',
+    message: `The lease ${leaseId} has been used for another request.`,
+    guard: 'consume',
+  };
+}
