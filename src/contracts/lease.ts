@@ -80,6 +80,13 @@ export const leaseClaims = z.strictObject({
 });
 export type LeaseClaims = z.infer<typeof leaseClaims>;
 
+/** The claims with unread authorization details: a guard reads those after the proof, so that each refusal names its reason. */
+export const leaseEnvelope = leaseClaims.extend({ authorization_details: z.array(z.unknown()).max(16) });
+export type LeaseEnvelope = z.infer<typeof leaseEnvelope>;
+
+/** A detail of the known type with unread bounds. */
+export const leaseDetailEnvelope = leaseDetail.extend({ bounds: z.record(z.string().max(128), z.unknown()) });
+
 /** The outcome words of every check at every boundary. */
 export const guardOutcome = z.enum(['permit', 'deny', 'request_input', 'quarantine', 'retry', 'unknown']);
 export type GuardOutcome = z.infer<typeof guardOutcome>;
