@@ -40,7 +40,8 @@ export const toolCall = z.strictObject({
   worker: name,
   argumentsDigest: digest,
   resultDigest: digest.optional(),
-  outcome: z.enum(['ok', 'tool_error', 'contract_violation', 'throttled', 'cancelled', 'unknown_outcome']),
+  /** `refused`: a guard said no before the tool ran. */
+  outcome: z.enum(['ok', 'tool_error', 'contract_violation', 'throttled', 'cancelled', 'refused', 'unknown_outcome']),
   startedAt: timestamp,
   endedAt: timestamp,
 });

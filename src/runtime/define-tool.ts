@@ -2,7 +2,7 @@
 import { CaseOpsError } from '#contracts/error.ts';
 import { toolContract, type ToolContract } from '#contracts/tool-contract.ts';
 import { digestOf } from '#kernel/digest.ts';
-import type { ToolDefinition, ToolEndpoint, ToolCaller, ToolRecord } from '#ports/team-definition.ts';
+import type { ServedTool, ToolDefinition, ToolEndpoint } from '#ports/team-definition.ts';
 import { z } from 'zod';
 import { parserOf, schemaDocument } from './schema-document.ts';
 
@@ -121,10 +121,7 @@ function wireOf(
  * A tool with its handler, as an MCP server runs it. Arguments are parsed first: ERR_SCHEMA names every issue. The handler returns
  * records; none means "searched completely, found nothing".
  */
-export function serveTool<I, R>(
-  tool: ToolDefinition<I, R>,
-  handle: (input: I, caller: ToolCaller) => readonly ToolRecord<R>[] | Promise<readonly ToolRecord<R>[]>,
-): ToolEndpoint {
+export function serveTool<I, R>(tool: ToolDefinition<I, R>, handle: ServedTool<I, R>['handle']): ToolEndpoint {
   return {
     contract: tool.contract,
     invoke: async (args, caller) => {
