@@ -56,6 +56,7 @@ export const answerClaim: Handle = ({ claim_id }, { leaseId, tenant }) => [
 
 export interface World extends AsyncDisposable {
   readonly url: string;
+  readonly contract: ToolContract;
   readonly host: ToolHost;
   /** How often a tool's handler was entered. */
   readonly entered: () => number;
@@ -110,6 +111,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const lease: World['lease'] = (wish) => mint({ audience: door.url, ...wish });
   return {
     url: door.url,
+    contract: readClaim.contract,
     host,
     guarded,
     lease,
