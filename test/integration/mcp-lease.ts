@@ -1,10 +1,14 @@
-/** A stand-in for the authority room in the mcp tests: leases and proofs as plain JSON, checks under the guard's own codes. */
-import type { LeaseClaims } from '#contracts/lease.ts';
-import { digestOfBytes } from '#kernel/digest.ts';
-import { checkBounds } from '#kernel/narrowing.ts';
-import type { Guard, Refusal } from '#ports/guard.ts';
+/** Real leases for the mcp tests: an issuer's key, a team's key, tool leases as the exchange makes them, and the guard of a server. */
+import { generateSigner } from '#authority/es256.ts';
+import { createGuard } from '#authority/guard.ts';
+import { signLease } from '#authority/lease-token.ts';
+import { holdLease } from '#authority/possession.ts';
+import { LEASE_DETAIL_TYPE, type LeaseClaims } from '#contracts/lease.ts';
+import { digestOf } from '#kernel/digest.ts';
+import type { Guard } from '#ports/guard.ts';
 import type { HeldLease } from '#ports/issuer.ts';
-import type { AnswerRefusal } from '#protocols/mcp/problem.ts';
+import { systemClock } from '#runtime/system-clock.ts';
+import { systemIds } from '#runtime/system-ids.ts';
 
 export interface LeaseWish {
   readonly audience: string;
@@ -14,92 +18,55 @@ export interface LeaseWish {
   readonly bounds?: LeaseClaims['authorization_details'][number]['bounds'];
 }
 
-let count = 0;
+const ISSUER = 'https://auth.caseops.test';
+const TEAM = 'spiffe://caseops.test/team/claims';
+const issuerKey = generateSigner();
+const teamKey = generateSigner();
+const run = systemIds.next('run');
 
+/** A lease of the team's for one tool server; every wish changes one thing. */
 export function mint({ audience, use, actions, resources, bounds }: LeaseWish): HeldLease {
-  const jti = `lse_${(count += 1)}`;
-  const lease = {
-    iss: 'https://issuer.test',
+  const now = Math.floor(systemClock.nowMs() / 1_000);
+  const claims: LeaseClaims = {
+    iss: ISSUER,
     sub: 'requester@t9',
     aud: audience,
-    client_id: 'claims',
-    jti,
+    client_id: 'team-claims',
+    iat: now,
+    nbf: now,
+    exp: now + 120,
+    jti: systemIds.next('lse'),
+    cnf: { jkt: teamKey.thumbprint },
+    act: { sub: TEAM, act: { sub: 'spiffe://caseops.test/supervisor' } },
     tenant: 't9',
-    exp: 4_000_000_000,
-    use: use ?? 'single',
     authorization_details: [
       {
-        actions: actions ?? ['claims:read'],
-        resources: resources ?? ['claim:C-102'],
+        type: LEASE_DETAIL_TYPE,
+        locations: [],
+        actions: [...(actions ?? ['claims:read'])],
+        resources: [...(resources ?? ['claim:C-102'])],
+        datatypes: ['internal'],
         purpose: 'investigation',
         bounds: bounds ?? { claim_id: { exact: 'C-102' } },
       },
     ],
+    task: { run, step: 's2', attempt: 1, task_id: 'task-1', context_id: 'context-1' },
+    plan_digest: digestOf('plan'),
+    policy_digest: digestOf('policy'),
+    dlg: { depth: 1, max: 1, par: digestOf('parent') },
+    use: use ?? 'single',
+    txn: run,
   };
-  const token = Buffer.from(JSON.stringify(lease)).toString('base64url');
-  return {
-    token,
-    leaseId: jti,
-    audience,
-    expiresAt: lease.exp,
-    prove: (method, target, body) =>
-      Buffer.from(JSON.stringify({ method, target, body: digestOfBytes(body), n: (count += 1) })).toString('base64url'),
-  };
+  return holdLease(signLease(issuerKey, claims), { signer: teamKey, clock: systemClock, ids: systemIds });
 }
 
-const deny = (code: string): Refusal => ({
-  outcome: 'deny',
-  code,
-  boundary: 'mcp',
-  message: `${code}.`,
-  guard: code,
-});
-const open = (text: string): never => JSON.parse(Buffer.from(text, 'base64url').toString()) as never;
-
+/** The guard of the server under this audience. */
 export function guardFor(audience: string): Guard {
-  return {
-    authenticate: ({ authorization, proof, method, target, body }) => {
-      if (!authorization?.startsWith('DPoP ')) return deny('lease_missing');
-      if (proof === undefined) return deny('proof_missing');
-      const lease: LeaseClaims = open(authorization.slice(5));
-      const shown: { method: string; target: string; body: string } = open(proof);
-      if (lease.aud !== audience) return deny('audience');
-      if (shown.method !== method || shown.target !== target) return deny('proof_target');
-      if (shown.body !== digestOfBytes(body)) return deny('body_digest');
-      const value = {
-        lease,
-        token: '',
-        signingInputDigest: digestOfBytes(authorization),
-        workload: 'claims',
-        requestDigest: digestOfBytes(body),
-      };
-      return { outcome: 'permit', value };
-    },
-    authorize: (authenticated, operation) => {
-      const { lease } = authenticated;
-      const [detail] = lease.authorization_details;
-      if (!detail) return deny('detail_type');
-      if ((lease.use === 'control') !== (operation.lease === 'control')) return deny('lease_kind');
-      if (!detail.actions.includes(operation.action)) return deny('action');
-      if (operation.lease === 'work' && operation.resources.length === 0) return deny('resource');
-      if (operation.resources.some((resource) => !detail.resources.includes(resource))) return deny('resource');
-      if (operation.purpose !== undefined && operation.purpose !== detail.purpose) return deny('purpose');
-      if (operation.arguments && checkBounds(detail.bounds, operation.arguments).length > 0) return deny('bounds');
-      return { outcome: 'permit', value: authenticated };
-    },
-    consumption: ({ lease, requestDigest }) => ({
-      table: 'consumption',
-      issuer: lease.iss,
-      leaseId: lease.jti,
-      requestDigest,
-      expiresAt: lease.exp,
-      useCountMax: lease.use.startsWith('count:') ? Number(lease.use.slice(6)) : 1,
-    }),
-  };
+  return createGuard({
+    boundary: 'mcp',
+    audience,
+    issuers: [{ issuer: ISSUER, keys: [issuerKey.publicJwk] }],
+    clock: systemClock,
+    workloads: (jkt) => (jkt === teamKey.thumbprint ? TEAM : undefined),
+  });
 }
-
-export const refuse: AnswerRefusal = ({ outcome, code, boundary, message }) => ({
-  status: code === 'lease_consumed' ? 409 : /^(lease_missing|audience|proof|body)/.test(code) ? 401 : 403,
-  headers: { 'content-type': 'application/problem+json', 'www-authenticate': 'DPoP algs="ES256"' },
-  body: JSON.stringify({ outcome, code, boundary, detail: message }),
-});

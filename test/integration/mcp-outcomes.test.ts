@@ -42,6 +42,31 @@ function waiting(): { readonly handle: Handle; readonly begun: Promise<void>; re
   return { handle, begun: begun.promise, stopped: stopped.promise };
 }
 
+/** A problem as our own servers write it. */
+function problem(status: number, headers: Record<string, string> = {}): () => Response {
+  const body = JSON.stringify({ outcome: 'deny', code: 'kill_switch', boundary: 'mcp', detail: 'It is off.' });
+  return () => new Response(body, { status, headers: { 'content-type': 'application/problem+json', ...headers } });
+}
+
+function failing(error: unknown): Handle {
+  return () => {
+    throw error;
+  };
+}
+
+function json(text: string): Response {
+  return new Response(text, { headers: { 'content-type': 'application/json' } });
+}
+
+async function fails(error: unknown): Promise<ToolOutcome> {
+  await using world = await openWorld({ handle: failing(error) });
+  return await world.call({ claim_id: 'C-102' });
+}
+
+function said(code: ErrorCode, detail: CaseOpsError['detail'] = {}): CaseOpsError {
+  return new CaseOpsError(code, 'As the tool says.', { at: 'tool', detail });
+}
+
 async function stoppedBy(world: World, begun: Promise<void>, reason: unknown): Promise<ToolOutcome> {
   const controller = new AbortController();
   const calling = world.call({ claim_id: 'C-102' }, world.lease(), { signal: controller.signal });
@@ -71,7 +96,6 @@ test('a result that breaks the pinned output schema is a contract violation', as
 });
 
 test('an answer that two readers could read differently, or that is too large, is a contract violation', async () => {
-  const json = (text: string): Response => new Response(text, { headers: { 'content-type': 'application/json' } });
   const outcomes = await Promise.all([
     outcomeOf(() => json('{"jsonrpc":"2.0","id":0,"result":{"resultType":"complete","content":[],"content":[]}}')),
     outcomeOf(() => json('{"jsonrpc":')),
@@ -94,10 +118,6 @@ test('a task or a wish for input instead of a result is a contract violation of 
 });
 
 test('what HTTP says around MCP keeps its own outcome', async () => {
-  const problem = (status: number, headers: Record<string, string> = {}): (() => Response) => {
-    const body = JSON.stringify({ outcome: 'deny', code: 'kill_switch', boundary: 'mcp', detail: 'It is off.' });
-    return () => new Response(body, { status, headers: { 'content-type': 'application/problem+json', ...headers } });
-  };
   const words = await Promise.all(
     [
       problem(403),
@@ -121,17 +141,6 @@ test('what HTTP says around MCP keeps its own outcome', async () => {
 });
 
 test('a tool that fails says its code and sentence; what it did not mean to say stays inside', async () => {
-  const failing =
-    (error: unknown): Handle =>
-    () => {
-      throw error;
-    };
-  const fails = async (error: unknown): Promise<ToolOutcome> => {
-    await using world = await openWorld({ handle: failing(error) });
-    return await world.call({ claim_id: 'C-102' });
-  };
-  const said = (code: ErrorCode, detail = {}): CaseOpsError =>
-    new CaseOpsError(code, 'As the tool says.', { at: 'tool', detail });
   const known = await fails(said('ERR_NOT_FOUND'));
   assert.deepEqual(
     [wordsOf(known), 'message' in known && known.message],

@@ -1,8 +1,8 @@
 /** Two tools served over loopback HTTP and a host that calls them: what the mcp tests share. */
+import { httpAnswer } from '#authority/http-answer.ts';
 import { CaseOpsError } from '#contracts/error.ts';
 import type { ToolContract } from '#contracts/tool-contract.ts';
 import type { HeldLease } from '#ports/issuer.ts';
-import type { RecordWrite } from '#ports/store.ts';
 import type { McpServerDefinition, ToolCaller, ToolEndpoint, ToolRecord } from '#ports/team-definition.ts';
 import type { ToolHost, ToolOutcome } from '#ports/tool-host.ts';
 import type { GuardedMcpOptions } from '#protocols/mcp/guarded-fetch.ts';
@@ -10,8 +10,9 @@ import { createMcpToolHost } from '#protocols/mcp/tool-host.ts';
 import { openMcpDoor } from '#protocols/mcp/tool-server.ts';
 import { defineTool, serveTool } from '#runtime/define-tool.ts';
 import { systemClock } from '#runtime/system-clock.ts';
+import { openSqliteStore } from '#stores/sqlite/sqlite-store.ts';
 import { z } from 'zod';
-import { guardFor, type LeaseWish, mint, refuse } from './mcp-lease.ts';
+import { guardFor, type LeaseWish, mint } from './mcp-lease.ts';
 
 export const SERVER = 'claims-records';
 export const BODY_BYTES_MAX = 65_536;
@@ -87,6 +88,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   };
   const tools = [serveTool(readClaim, handle), serveTool(noteClaim, handle)];
   const server: McpServerDefinition = { name: SERVER, version: '1.2.3', tools: options.tools?.(tools) ?? tools };
+  const store = openSqliteStore({ path: ':memory:', clock: systemClock });
   const door = await openMcpDoor({
     host: '127.0.0.1',
     port: options.port ?? 0,
@@ -97,8 +99,8 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     server,
     guard: guardFor(door.url),
     audience: door.url,
-    commitUse: memoryUses(),
-    refuse,
+    commitUse: async (use) => ((await store.write([use])).ok ? 'ok' : 'consumed'),
+    refuse: httpAnswer,
     bodyBytesMax: BODY_BYTES_MAX,
     clock: systemClock,
   };
@@ -122,19 +124,8 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     [Symbol.asyncDispose]: async () => {
       await host[Symbol.asyncDispose]();
       await door.close();
+      await store[Symbol.asyncDispose]();
     },
-  };
-}
-
-/** The consumption table, in memory. */
-export function memoryUses(): (record: RecordWrite) => Promise<'ok' | 'consumed'> {
-  const uses = new Map<string, number>();
-  return async (write) => {
-    if (write.table !== 'consumption') throw new CaseOpsError('ERR_USAGE', 'Expected a consumption.', { at: 'test' });
-    const count = uses.get(write.leaseId) ?? 0;
-    if (count >= write.useCountMax) return 'consumed';
-    uses.set(write.leaseId, count + 1);
-    return 'ok';
   };
 }
 

@@ -6,7 +6,8 @@ import type { Refusal } from '#ports/guard.ts';
 export interface RefusalAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  /** Sent as JSON. */
+  readonly body: object;
 }
 
 export type AnswerRefusal = (refusal: Refusal) => RefusalAnswer;
@@ -39,5 +40,5 @@ export function rpcErrorResponse(
 
 /** The guard's refusal as an HTTP response. */
 export function refusalResponse(answer: RefusalAnswer): Response {
-  return new Response(answer.body, { status: answer.status, headers: { ...answer.headers } });
+  return new Response(JSON.stringify(answer.body), { status: answer.status, headers: { ...answer.headers } });
 }
