@@ -167,7 +167,7 @@ const APPLY: { readonly [K in EventKind]: (state: RunState, event: EventMap[K]) 
     state.answer = body.answer;
   },
   'answer.refused': (state, { body }) => {
-    state.answerError = body.error;
+    state.answerError ??= body.error;
     state.errors.push(body.error);
   },
   'run.ended': (state, { body, at }) => {

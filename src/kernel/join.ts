@@ -28,14 +28,12 @@ export function joinOutcome(state: RunState): JoinOutcome {
   return { done: joinDone(join, state), ...joinResult(state, join, { outcomeOf, fallbackUsed: state.fallbackUsed }) };
 }
 
-/** Whether the join is decided: O(1). A quorum is decided when it is reached or can no longer be reached. */
+/** Whether the join is decided: O(1). A quorum is decided when it is reached, or when every required step is over without it. */
 export function joinDone(join: Join, counts: JoinCounts): boolean {
   if (join.completionRule === 'all_terminal') return counts.openStepCount === 0;
   if (counts.openRequiredStepCount === 0) return true;
   if (join.completionRule !== 'quorum' || join.successRule !== 'quorum_completed') return false;
-  const wanted = quorumOf(join);
-  const reachable = counts.completedRequiredStepCount + counts.openRequiredStepCount;
-  return counts.completedRequiredStepCount >= wanted || reachable < wanted;
+  return counts.completedRequiredStepCount >= quorumOf(join);
 }
 
 /** How the steps are over, from the state or from the state as it will be after the events being decided. */

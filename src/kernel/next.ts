@@ -76,7 +76,7 @@ function* candidates(state: RunState, nowMs: number): Generator<StepState, void,
 
 /** When something is due by itself: the run's deadline, an attempt's, or a retry's time. A run whose steps are all over waits for none. */
 function earliestMs(state: RunState, nowMs: number): number {
-  if (state.accepted !== undefined && state.openStepCount === 0) return Infinity;
+  if (state.accepted !== undefined && state.openStepCount === 0 && state.phase !== 'blocked') return Infinity;
   let earliest = runDeadlineMs(state);
   for (const { attempt } of attemptsInFlight(state)) earliest = Math.min(earliest, millisOf(attempt.deadlineAt));
   for (const step of stepsOf(state, state.delayed)) {

@@ -1,0 +1,45 @@
+/** Opening a run, and answering its question: a goal is frozen, or the run says what it must know first. Source: DESIGN §3.1. */
+import type { CommandOf, Intake, RunRef } from '#contracts/command.ts';
+import type { EventDraft } from '#contracts/event.ts';
+import { decided, type Decision, refused } from './decision.ts';
+import { goalDigest } from './goal-digest.ts';
+import type { RunState } from './run-state.ts';
+
+/** Opens the run with a frozen goal, or blocked on a question. A goal of another tenant than the run's is refused. INV-14. */
+export function decideReceive(command: CommandOf<'receive'>, ref: RunRef): Decision {
+  const { origin, statement, language, intake } = command;
+  const foreign = foreignGoal(intake, ref);
+  if (foreign !== undefined) return foreign;
+  return decided({ kind: 'run.received', body: { origin, statement, language } }, afterIntake(intake));
+}
+
+/** Takes the answer to the question of a run whose goal was unclear. Refused unless it answers under the name asked for. */
+export function decideClarify(state: RunState, command: CommandOf<'clarify'>): Decision {
+  const { blocked } = state;
+  if (blocked?.code !== 'GOAL_UNCLEAR')
+    return refused(
+      'ERR_STATE',
+      `Run ${state.ref.runId} is ${state.phase} and asks nothing about its goal; there is nothing to clarify.`,
+    );
+  if (!Object.hasOwn(command.input, blocked.wants))
+    return refused('ERR_USAGE', `Run ${state.ref.runId} wants an input named ${blocked.wants}; it was not given.`);
+  const foreign = foreignGoal(command.intake, state.ref);
+  if (foreign !== undefined) return foreign;
+  return decided(
+    { kind: 'run.unblocked', body: { code: blocked.code, by: command.actor, input: { ...command.input } } },
+    afterIntake(command.intake),
+  );
+}
+
+function afterIntake(intake: Intake): EventDraft {
+  if (intake.kind === 'question') return { kind: 'run.blocked', body: intake.blocked };
+  return { kind: 'goal.frozen', body: { goal: intake.goal, goalDigest: goalDigest(intake.goal) } };
+}
+
+function foreignGoal(intake: Intake, ref: RunRef): Decision | undefined {
+  if (intake.kind === 'question' || intake.goal.tenant === ref.tenant) return undefined;
+  return refused(
+    'ERR_GOAL_CONTRACT',
+    `Goal ${intake.goal.goalId} is of tenant ${intake.goal.tenant}, run ${ref.runId} of ${ref.tenant}.`,
+  );
+}

@@ -1,0 +1,85 @@
+/** What time alone decides, and taking a run over after a crash. Source: CONTRACTS "Deadline", DESIGN §4 "Recovery". */
+import type { CommandOf } from '#contracts/command.ts';
+import { runDeadlineMs } from './deadline.ts';
+import { settleCancellation } from './cancellation.ts';
+import { decided, type Decision, refused } from './decision.ts';
+import {
+  allOfIt,
+  attemptInFlight,
+  conclude,
+  type Draft,
+  end,
+  failAttempt,
+  failStep,
+  openDraft,
+  openSteps,
+} from './draft.ts';
+import { failure } from './failure.ts';
+import { attemptsInFlight } from './next.ts';
+import { plannedRun } from './planned-run.ts';
+import type { AttemptState, RunState, StepState } from './run-state.ts';
+import { millisOf } from './time.ts';
+
+/**
+ * Decides what is due: attempts past their deadline fail, and at the run's deadline every open step does. A run that has no plan by
+ * then, or is blocked then, ends as failed; a cancellation that no task answers is settled when the last attempt's time is over. Gives
+ * no event when nothing is due.
+ */
+export function decideTick(state: RunState, command: CommandOf<'tick'>): Decision {
+  const nowMs = millisOf(command.at);
+  if (state.phase === 'ended') return decided();
+  if (state.phase === 'cancelling') return tickCancelling(state, command, nowMs);
+  const due = runDeadlineMs(state) <= nowMs;
+  const run = plannedRun(state);
+  if (run === undefined) {
+    if (!due) return decided();
+    const reason = 'The deadline passed before there was a plan.';
+    return decided({ kind: 'run.ended', body: { result: 'failed', needsHuman: state.needsHuman, reason } });
+  }
+  const draft = openDraft(state, run, command.at);
+  if (!due) failOverdue(draft, nowMs);
+  else if (state.openStepCount > 0) failAllOpen(draft);
+  if (due && draft.blocked) {
+    end(draft, { result: 'failed', needsHuman: true, reason: 'The deadline passed while the run was blocked.' });
+    return { ok: true, events: draft.events };
+  }
+  return conclude(draft);
+}
+
+/** Takes a run over: the time it stood still is no running time. What is in flight is sent again under its dispatch ids. */
+export function decideRecover(state: RunState, command: CommandOf<'recover'>): Decision {
+  if (state.phase === 'ended')
+    return refused('ERR_STATE', `Run ${state.ref.runId} has ended; there is nothing to recover.`);
+  const { pausedMs, checked, fence } = command;
+  return decided({ kind: 'run.recovered', body: { pausedMs, checked: [...checked], fence } });
+}
+
+function failOverdue(draft: Draft, nowMs: number): void {
+  for (const { step, attempt } of attemptsInFlight(draft.state))
+    if (millisOf(attempt.deadlineAt) <= nowMs) timeOut(draft, step, attempt);
+}
+
+function failAllOpen(draft: Draft): void {
+  for (const step of openSteps(draft)) {
+    const attempt = attemptInFlight(draft, step);
+    const message = `The run's deadline passed before step ${step.definition.stepId} began.`;
+    if (attempt === undefined) failStep(draft, step, failure('ERR_DEADLINE', message));
+    else timeOut(draft, step, attempt);
+  }
+}
+
+function timeOut(draft: Draft, step: StepState, attempt: AttemptState): void {
+  const message = `Attempt ${attempt.attempt} of step ${step.definition.stepId} was not over by its deadline ${attempt.deadlineAt}.`;
+  const error = failure('ERR_DEADLINE', message);
+  failAttempt(draft, { step, attempt }, { error, used: allOfIt(step, attempt, draft.at), status: 'failed' });
+}
+
+function tickCancelling(state: RunState, command: CommandOf<'tick'>, nowMs: number): Decision {
+  const out = attemptsInFlight(state);
+  if (out.some(({ attempt }) => millisOf(attempt.deadlineAt) > nowMs)) return decided();
+  const unresolved = out.map(({ step, attempt }) => {
+    const entry = { stepId: step.definition.stepId, reason: 'Nobody confirmed that it stopped within its time.' };
+    return attempt.taskId === undefined ? entry : { ...entry, taskId: attempt.taskId };
+  });
+  return decided(...settleCancellation(state, command.at, unresolved));
+}

@@ -1,0 +1,54 @@
+/**
+ * The decider: a command and a state give events, or a refusal that changes nothing. Pure and synchronous: the time, the ids and the
+ * actor come with the command. Nothing is decided anywhere else. Source: DESIGN §4.
+ */
+import type { Command, CommandOf, RunRef } from '#contracts/command.ts';
+import { decideDispatch, decideStart } from './decide-dispatch.ts';
+import { decideCancel, decideCompose, decideSettleCancel } from './decide-end.ts';
+import { decideClarify, decideReceive } from './decide-goal.ts';
+import { decidePropose } from './decide-plan.ts';
+import { decideDeliver, decideFail } from './decide-result.ts';
+import { decideRecover, decideTick } from './decide-time.ts';
+import { type Decision, refused } from './decision.ts';
+import type { RunState } from './run-state.ts';
+
+export type { Decision } from './decision.ts';
+
+type Kind = Exclude<Command['kind'], 'receive'>;
+type Decider<K extends Kind> = (state: RunState, command: CommandOf<K>) => Decision;
+
+/**
+ * Decides `command` for the run `ref`. `receive` opens a run and is refused for one that exists (ERR_STATE); every other command needs
+ * a run (ERR_NOT_FOUND). A command that would break an invariant is refused with ERR_INVARIANT and `detail.invariant`.
+ */
+export function decide(state: RunState | undefined, command: Command, ref: RunRef): Decision {
+  if (command.kind === 'receive') {
+    if (state !== undefined) return refused('ERR_STATE', `Run ${ref.runId} exists already; a run is received once.`);
+    return decideReceive(command, ref);
+  }
+  if (state === undefined) return refused('ERR_NOT_FOUND', `There is no run ${ref.runId} to ${command.kind}.`);
+  return decideBy(state, command.kind, command);
+}
+
+function decideBy<K extends Kind>(
+  state: RunState,
+  kind: K,
+  command: { readonly [P in Kind]: CommandOf<P> }[K],
+): Decision {
+  const decider: Decider<K> = DECIDERS[kind];
+  return decider(state, command);
+}
+
+const DECIDERS: { readonly [K in Kind]: Decider<K> } = {
+  clarify: decideClarify,
+  propose: decidePropose,
+  dispatch: decideDispatch,
+  start: decideStart,
+  deliver: decideDeliver,
+  fail: decideFail,
+  compose: decideCompose,
+  tick: decideTick,
+  cancel: decideCancel,
+  settleCancel: decideSettleCancel,
+  recover: decideRecover,
+};

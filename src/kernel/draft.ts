@@ -1,0 +1,201 @@
+/**
+ * Events being decided together with what they will have changed, so that one command's consequences (skips, the join, the end) are
+ * decided in the same step without touching or copying the state.
+ */
+import type { Usage } from '#contracts/budget.ts';
+import type { ErrorRecord } from '#contracts/error.ts';
+import type { EventBody, EventDraft } from '#contracts/event.ts';
+import type { RunResult, StepResult, StepStatus } from '#contracts/step-result.ts';
+import { enoughTime } from './deadline.ts';
+import type { Decision } from './decision.ts';
+import { failure } from './failure.ts';
+import { joinDone, joinResult, type JoinCounts } from './join.ts';
+import type { PlannedRun } from './planned-run.ts';
+import { neverReady, outcomeOf, type StepOutcome } from './ready-set.ts';
+import { resultHash } from './result-hash.ts';
+import type { AttemptState, RunState, StepState } from './run-state.ts';
+import { millisOf, timestampOf } from './time.ts';
+
+export interface Draft {
+  readonly state: RunState;
+  readonly run: PlannedRun;
+  readonly at: string;
+  readonly events: EventDraft[];
+  /** Steps that these events end. */
+  readonly over: Map<StepState, StepOutcome>;
+  readonly counts: { -readonly [K in keyof JoinCounts]: JoinCounts[K] };
+  fallbackUsed: boolean;
+  /** A conflict in these events blocks the run: the join waits. */
+  blocked: boolean;
+}
+
+export function openDraft(state: RunState, run: PlannedRun, at: string): Draft {
+  const { openStepCount, openRequiredStepCount, completedRequiredStepCount, fallbackUsed } = state;
+  const counts = { openStepCount, openRequiredStepCount, completedRequiredStepCount };
+  const blocked = state.phase === 'blocked';
+  return { state, run, at, events: [], over: new Map(), counts, fallbackUsed, blocked };
+}
+
+/** Settles a step and skips what can never start now. */
+export function settle(draft: Draft, step: StepState, settled: EventBody<'step.settled'>): void {
+  const { status } = settled.result;
+  draft.events.push({ kind: 'step.settled', body: settled });
+  markOver(draft, step, status);
+  if (status === 'degraded') draft.fallbackUsed = true;
+  if (step.definition.required && (status === 'completed' || status === 'degraded'))
+    draft.counts.completedRequiredStepCount += 1;
+  for (const { step: never, because } of neverReady(step, status, (other) => isOver(draft, other)))
+    skip(draft, never, { because: [because], reason: `Step ${because} did not give what this step needs.` });
+}
+
+/** Ends an attempt: what it used is debited, the rest of its reservation is free again. */
+export function releaseBudget(draft: Draft, step: StepState, used: Usage): void {
+  const { stepId } = step.definition;
+  const reserved = { toolCallCount: step.reservedToolCallCount, modelTokenCount: step.reservedModelTokenCount };
+  draft.events.push({ kind: 'budget.settled', body: { stepId, attempt: step.attempts.length, reserved, used } });
+}
+
+/**
+ * Ends the current attempt of a step without a result: it is tried again when the error allows it, attempts and time are left;
+ * else the step is settled as `status`.
+ */
+export function failAttempt(
+  draft: Draft,
+  { step, attempt }: { readonly step: StepState; readonly attempt: AttemptState },
+  ended: { readonly error: ErrorRecord; readonly used: Usage; readonly status: 'failed' | 'cancelled' },
+): void {
+  const { stepId } = step.definition;
+  const { error, used, status } = ended;
+  releaseBudget(draft, step, used);
+  const retryAt = retryAtOf(draft, step, error);
+  const body = {
+    stepId,
+    attempt: attempt.attempt,
+    planVersion: draft.run.accepted.plan.version,
+    dispatchId: attempt.dispatchId,
+    error,
+  };
+  draft.events.push({
+    kind: 'step.attempt_failed',
+    body: retryAt === undefined ? body : { ...body, retryAt },
+  });
+  if (retryAt !== undefined) return;
+  const result = unsuccessful(draft, step, { status, error, used });
+  settle(draft, step, { result, dispatchId: attempt.dispatchId, toolCalls: [] });
+}
+
+/** Settles a step that has no attempt in flight as failed. */
+export function failStep(draft: Draft, step: StepState, error: ErrorRecord): void {
+  const result = unsuccessful(draft, step, { status: 'failed', error, used: NOTHING_USED });
+  settle(draft, step, { result, toolCalls: [] });
+}
+
+/** What an attempt used whose usage nobody can tell: all that it was allowed. */
+export function allOfIt(step: StepState, attempt: AttemptState, at: string): Usage {
+  return {
+    toolCallCount: step.reservedToolCallCount,
+    modelTokenCount: step.reservedModelTokenCount,
+    durationMs: Math.max(0, millisOf(at) - millisOf(attempt.dispatchedAt)),
+  };
+}
+
+/**
+ * Ends the draft: when its events decide the join, what is still open is closed, and a run whose goal declares no sentence ends;
+ * one that declares some is asked to compose. A blocked run waits.
+ */
+export function conclude(draft: Draft): Decision {
+  const { state, run } = draft;
+  const { join } = run.accepted.plan;
+  if (draft.blocked || draft.over.size === 0 || !joinDone(join, draft.counts))
+    return { ok: true, events: draft.events };
+  closeOpenSteps(draft, 'The join closed without this step.');
+  const { result, reason } = joinResult(state, join, {
+    outcomeOf: (step) => draft.over.get(step) ?? outcomeOf(step),
+    fallbackUsed: draft.fallbackUsed,
+  });
+  if (run.goal.claims.length === 0) end(draft, { result, reason, needsHuman: state.needsHuman });
+  return { ok: true, events: draft.events };
+}
+
+/** Ends the run. */
+export function end(
+  draft: Pick<Draft, 'events'>,
+  ending: { readonly result: RunResult; readonly needsHuman: boolean; readonly reason: string },
+): void {
+  draft.events.push({ kind: 'run.ended', body: { ...ending, reason: ending.reason.slice(0, 1_000) } });
+}
+
+/** Closes every open step: what is in flight is settled as cancelled, what never started is skipped. O(plan), once in a run's life. */
+export function closeOpenSteps(draft: Draft, reason: string): void {
+  if (draft.counts.openStepCount === 0) return;
+  for (const step of openSteps(draft)) {
+    const attempt = attemptInFlight(draft, step);
+    if (attempt === undefined) {
+      skip(draft, step, { because: [], reason });
+      continue;
+    }
+    const ended = { error: failure('ERR_CANCELLED', reason), used: allOfIt(step, attempt, draft.at) };
+    failAttempt(draft, { step, attempt }, { ...ended, status: 'cancelled' });
+  }
+}
+
+/** The attempt of a step that is out and that these events do not end. */
+export function attemptInFlight(draft: Draft, step: StepState): AttemptState | undefined {
+  return draft.state.inFlight.has(step.definition.stepId) ? step.attempts.at(-1) : undefined;
+}
+
+/** The steps that are still open after the draft's events, one after the other; closing one may close others. */
+export function* openSteps(draft: Draft): Generator<StepState, void, undefined> {
+  for (const step of draft.state.steps.values()) if (!isOver(draft, step)) yield step;
+}
+
+const NOTHING_USED: Usage = { modelTokenCount: 0, toolCallCount: 0, durationMs: 0 };
+
+function isOver(draft: Draft, step: StepState): boolean {
+  return draft.over.has(step) || step.phase === 'settled' || step.phase === 'skipped';
+}
+
+function markOver(draft: Draft, step: StepState, outcome: StepOutcome): void {
+  draft.over.set(step, outcome);
+  draft.counts.openStepCount -= 1;
+  if (step.definition.required) draft.counts.openRequiredStepCount -= 1;
+}
+
+function skip(draft: Draft, step: StepState, why: { readonly because: string[]; readonly reason: string }): void {
+  const { stepId } = step.definition;
+  const planVersion = draft.run.accepted.plan.version;
+  draft.events.push({ kind: 'step.skipped', body: { stepId, planVersion, ...why } });
+  markOver(draft, step, 'skipped');
+}
+
+/** Exponential from the skill's backoff, without jitter: the same log always decides the same. */
+function retryAtOf(draft: Draft, step: StepState, error: ErrorRecord): string | undefined {
+  const { attemptCountMax, backoffMs } = step.skill.retry;
+  const repeatable = error.retryable && error.kind !== 'contract' && error.kind !== 'denied';
+  const attemptCount = step.attempts.length;
+  if (!repeatable || attemptCount >= attemptCountMax) return undefined;
+  const retryMs = millisOf(draft.at) + backoffMs * 2 ** (attemptCount - 1);
+  return enoughTime(draft.state, step, retryMs) ? timestampOf(retryMs) : undefined;
+}
+
+function unsuccessful(
+  draft: Draft,
+  step: StepState,
+  why: { readonly status: StepStatus; readonly error: ErrorRecord; readonly used: Usage },
+): StepResult {
+  const { status, error, used } = why;
+  const contractVersion = step.skill.version;
+  return {
+    stepId: step.definition.stepId,
+    planVersion: draft.run.accepted.plan.version,
+    attempt: Math.max(1, step.attempts.length),
+    status,
+    evidence: [],
+    missing: [],
+    errors: [error],
+    usage: used,
+    producer: 'kernel',
+    contractVersion,
+    resultHash: resultHash({ status, data: undefined, evidence: [], missing: [], contractVersion }),
+  };
+}

@@ -1,0 +1,162 @@
+/**
+ * The invariants of a run as assertions over a state and the event that comes next. The decider never gives an event that breaks one;
+ * simulation, recovery and the lab ask here whether that is so. Source: DESIGN §4 "Invariants".
+ */
+import type { EventKind, RunEvent } from '#contracts/event.ts';
+import { verifyChain } from './chain.ts';
+import type { InvariantId } from './decision.ts';
+import { outcomeOf, satisfies } from './ready-set.ts';
+import type { RunState, StepState } from './run-state.ts';
+import { checkSchema } from './schema-check.ts';
+
+export interface Violation {
+  readonly invariant: InvariantId;
+  /** What was expected, what came, which id. */
+  readonly message: string;
+  readonly seq: number;
+}
+
+type EventOf<K extends EventKind> = Extract<RunEvent, { readonly kind: K }>;
+type Check = (state: RunState, event: RunEvent) => readonly string[];
+
+/** What `event` would break in the run that is in `state` before it; empty means: nothing. */
+export function checkInvariants(state: RunState, event: RunEvent): readonly Violation[] {
+  return Object.entries(CHECKS).flatMap(([invariant, check]) =>
+    check(state, event).map((message) => ({ invariant: invariant as keyof typeof CHECKS, message, seq: event.seq })),
+  );
+}
+
+const CHECKS = {
+  'INV-01': conformingResult,
+  'INV-02': dependenciesSatisfied,
+  'INV-03': claimsBound,
+  'INV-05': oneResultPerStep,
+  'INV-06': budgetNotNegative,
+  'INV-07': noDispatchAfterCancel,
+  'INV-08': nothingChangedLate,
+  'INV-09': oneWriterPerField,
+  'INV-11': chainHolds,
+} as const satisfies Readonly<Record<InvariantId, Check>>;
+
+/** A completed step has a result that conforms to its skill's contract, and "nothing found" is no_data. */
+function conformingResult(state: RunState, event: RunEvent): readonly string[] {
+  if (event.kind !== 'step.settled') return [];
+  const { stepId, status, data, evidence } = event.body.result;
+  const step = state.steps.get(stepId);
+  if (step === undefined) return [`Step ${stepId} is settled and not of the plan.`];
+  if (status === 'no_data' && data !== undefined) return [`Step ${stepId} found nothing and has data.`];
+  if (status !== 'completed') return [];
+  const { artifact, evidence: wanted } = step.skill;
+  if (data === undefined) return [`Step ${stepId} is completed without data; nothing found is no_data.`];
+  if (evidence.length < wanted.countMin)
+    return [`Step ${stepId} is completed with ${evidence.length} pieces of evidence, not ${wanted.countMin}.`];
+  return checkSchema(artifact, data).map(({ pointer, message }) => `Step ${stepId} data ${pointer}: ${message}`);
+}
+
+/** Nothing starts before its dependencies are satisfied: looked up one by one, not counted. */
+function dependenciesSatisfied(state: RunState, event: RunEvent): readonly string[] {
+  if (event.kind !== 'step.dispatched') return [];
+  const { stepId } = event.body;
+  const step = state.steps.get(stepId);
+  if (step === undefined) return [`Step ${stepId} is dispatched and not of the plan.`];
+  return step.definition.dependsOn.flatMap((dependency) => {
+    const upstream = state.steps.get(dependency.stepId);
+    const outcome = upstream === undefined ? undefined : outcomeOf(upstream);
+    if (outcome !== undefined && satisfies(step, dependency.strength, outcome)) return [];
+    return [`Step ${stepId} is dispatched while ${dependency.stepId} is ${outcome ?? 'open'}.`];
+  });
+}
+
+/** Each claim is bound to evidence or marked as inference with its uncertainty; an absence holds its proof. */
+function claimsBound(_state: RunState, event: RunEvent): readonly string[] {
+  if (event.kind !== 'answer.composed') return [];
+  const { claims, evidence } = event.body.answer;
+  const known = new Set<string>(evidence.map(({ evidenceId }) => evidenceId));
+  return claims.flatMap(({ claimId, kind, evidenceIds, uncertainty, proof }) => {
+    const unknown = evidenceIds.filter((id) => !known.has(id)).map((id) => `Claim ${claimId} names unknown ${id}.`);
+    if (kind === 'fact' && evidenceIds.length === 0) return [`Claim ${claimId} is a fact without evidence.`];
+    if (kind === 'inference' && uncertainty === undefined) return [`Claim ${claimId} infers without its uncertainty.`];
+    if (kind === 'absence' && proof?.holds !== true) return [`Claim ${claimId} says an absence that is not proved.`];
+    return unknown;
+  });
+}
+
+/** At most one accepted result per step and plan version. */
+function oneResultPerStep(state: RunState, event: RunEvent): readonly string[] {
+  if (event.kind !== 'step.settled' && event.kind !== 'step.skipped') return [];
+  const stepId = event.kind === 'step.settled' ? event.body.result.stepId : event.body.stepId;
+  const phase = state.steps.get(stepId)?.phase;
+  return phase === 'settled' || phase === 'skipped' ? [`Step ${stepId} is ${phase} already.`] : [];
+}
+
+function budgetNotNegative(state: RunState, event: RunEvent): readonly string[] {
+  if (event.kind === 'budget.reserved') return overReserved(state, event);
+  return event.kind === 'budget.settled' ? wronglyReleased(state, event) : [];
+}
+
+/** What is left after used and reserved covers the new reservation. */
+function overReserved({ budget }: RunState, { body }: EventOf<'budget.reserved'>): readonly string[] {
+  if (budget === undefined) return [`Step ${body.stepId} reserves before there is a budget.`];
+  const toolCallsLeft = budget.toolCallCountMax - budget.toolCallCountUsed - budget.toolCallCountReserved;
+  const tokensLeft = budget.modelTokenCountMax - budget.modelTokenCountUsed - budget.modelTokenCountReserved;
+  if (body.toolCallCount <= toolCallsLeft && body.modelTokenCount <= tokensLeft) return [];
+  return [`Step ${body.stepId} reserves more than the ${toolCallsLeft} tool calls and ${tokensLeft} tokens left.`];
+}
+
+/** Exactly what was reserved is released, so that nothing is free twice. */
+function wronglyReleased(state: RunState, { body }: EventOf<'budget.settled'>): readonly string[] {
+  const step = state.steps.get(body.stepId);
+  const { toolCallCount, modelTokenCount } = body.reserved;
+  if (step?.reservedToolCallCount === toolCallCount && step.reservedModelTokenCount === modelTokenCount) return [];
+  return [
+    `Step ${body.stepId} releases ${toolCallCount} tool calls and ${modelTokenCount} tokens, not what it reserved.`,
+  ];
+}
+
+function noDispatchAfterCancel(state: RunState, event: RunEvent): readonly string[] {
+  if (event.kind !== 'step.dispatched' || state.cancelRequested === undefined) return [];
+  return [`Step ${event.body.stepId} is dispatched after ${state.cancelRequested.by} requested cancellation.`];
+}
+
+/** After the end only records; and no result of another plan version ever changes a step. */
+function nothingChangedLate(state: RunState, event: RunEvent): readonly string[] {
+  if (RECORDS.has(event.kind)) return [];
+  if (state.phase === 'ended') return [`${event.kind} would change run ${state.ref.runId}, which has ended.`];
+  const version = planVersionOf(event);
+  const accepted = state.accepted?.plan.version;
+  if (version === undefined || version === accepted) return [];
+  return [`${event.kind} is of plan version ${version}; the run has ${accepted ?? 'no plan'}.`];
+}
+
+const RECORDS: ReadonlySet<EventKind> = new Set(['result.stale', 'result.duplicate', 'result.late']);
+
+function planVersionOf({ kind, body }: RunEvent): number | undefined {
+  if (kind === 'step.settled') return body.result.planVersion;
+  return 'planVersion' in body ? body.planVersion : undefined;
+}
+
+/** Each field has one writer, and what is written once is written once. */
+function oneWriterPerField(state: RunState, event: RunEvent): readonly string[] {
+  if (event.kind === 'run.received') return ['A run is received once.'];
+  if (event.kind === 'goal.frozen' && state.goal !== undefined) return ['The goal is frozen already.'];
+  if (event.kind === 'plan.accepted' && state.accepted !== undefined) return ['The run has a plan already.'];
+  if (event.kind === 'answer.composed' && state.answer !== undefined) return ['The run has an answer already.'];
+  if (event.kind !== 'step.settled' || event.body.result.artifactRef === undefined) return [];
+  const { stepId, attempt } = event.body.result;
+  return wrongWriter(state.steps.get(stepId), { attempt, dispatchId: event.body.dispatchId });
+}
+
+/** Only the executor of the step's current attempt writes its result. */
+function wrongWriter(
+  step: StepState | undefined,
+  by: { readonly attempt: number; readonly dispatchId: string | undefined },
+): readonly string[] {
+  const current = step?.attempts.at(-1);
+  if (current !== undefined && current.attempt === by.attempt && current.dispatchId === by.dispatchId) return [];
+  return [`Attempt ${by.attempt} of dispatch ${by.dispatchId} writes the result; ${current?.dispatchId} works on it.`];
+}
+
+function chainHolds(state: RunState, event: RunEvent): readonly string[] {
+  const verdict = verifyChain({ ref: state.ref, seq: state.seq, hash: state.hash }, [event]);
+  return verdict.ok ? [] : [`Event ${verdict.seq}: expected ${verdict.expected}, got ${verdict.got}.`];
+}
