@@ -90,7 +90,9 @@ export type Command =
       readonly pausedMs: number;
       readonly checked: readonly string[];
       readonly fence: number;
-    });
+    })
+  /** What the run needs cannot be had: the driver tried and tells the last failure. */
+  | (Base & { readonly kind: 'giveUp'; readonly todo: GivenUpTodo; readonly error: ErrorRecord });
 
 export type CommandOf<K extends Command['kind']> = Extract<Command, { readonly kind: K }>;
 
@@ -119,6 +121,9 @@ export type Todo =
   | { readonly kind: 'wake'; readonly at: string };
 
 export type JobTodo = Exclude<Todo, { kind: 'wake' }>;
+
+/** A todo whose failure nobody else reports: an attempt that was sent has `fail`, a task to stop has its time. */
+export type GivenUpTodo = Extract<Todo, { kind: 'plan' | 'compose' | 'dispatch' }>;
 
 /** A todo that outlives the transaction: performed at least once, reported back by a command. */
 export interface Job {

@@ -6,6 +6,7 @@ import type { Command, CommandOf, RunRef } from '#contracts/command.ts';
 import { decideDispatch, decideStart } from './decide-dispatch.ts';
 import { decideCancel, decideCompose, decideSettleCancel } from './decide-end.ts';
 import { decideClarify, decideReceive } from './decide-goal.ts';
+import { decideGiveUp } from './decide-give-up.ts';
 import { decidePropose } from './decide-plan.ts';
 import { decideDeliver, decideFail } from './decide-result.ts';
 import { decideRecover, decideTick } from './decide-time.ts';
@@ -51,4 +52,5 @@ const DECIDERS: { readonly [K in Kind]: Decider<K> } = {
   cancel: decideCancel,
   settleCancel: decideSettleCancel,
   recover: decideRecover,
+  giveUp: decideGiveUp,
 };

@@ -1,0 +1,168 @@
+/**
+ * Holds runs and writes their units of work: each command is decided on the state in memory and appended with the sequence it saw and
+ * the fence it holds. The state moves on before the commit, so that a commit that fails drops it. Source: DESIGN §4, ENGINE.
+ */
+import type { Command, RunRef } from '#contracts/command.ts';
+import type { RunState } from '#kernel/run-state.ts';
+import type { Clock } from '#ports/clock.ts';
+import type { Delivered, RunHandlers } from '#ports/driver.ts';
+import type { CommitOutcome, LockTaken, RecordWrite, Store } from '#ports/store.ts';
+import { conflictError, heldError } from './conflict-error.ts';
+import { runHead } from './run-head.ts';
+import type { RunKernel } from './run-kernel.ts';
+import { foldLog, type HeldRun, runKey, type RunTable, stoodStillMs } from './run-table.ts';
+import { type Unit, type UnitOutcome, workUnit } from './unit-of-work.ts';
+
+/** What a process checks before it goes on with a run that another one began; the kernel checks time and budget at each step. */
+const CHECKED = ['run-lock', 'event-chain'];
+
+export interface RunWriterOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly kernel: RunKernel;
+  readonly table: RunTable;
+  /** The lock's owner: this process. */
+  readonly owner: string;
+  readonly lockTtlMs: number;
+  /** Who acts when time does or a run is taken over. */
+  readonly actor: string;
+  readonly handlers: (level: RunState['level']) => RunHandlers<RunState> | undefined;
+  /** After each accepted command; what it changed is durable. */
+  readonly onWritten: (run: HeldRun, unit: Unit, command: Command) => void;
+  /** Another process has the run now. */
+  readonly onLost: (run: HeldRun) => void;
+}
+
+/** Calls for one run must come one after the other. */
+export interface RunWriter {
+  /** Decides and appends; on a conflict the run is loaded again and the command is decided once more. */
+  deliver(ref: RunRef, command: Command, records: readonly RecordWrite[]): Promise<Delivered<RunState>>;
+  /** Takes the run over if it is free, and goes on with it; undefined when another live process holds it. */
+  hold(ref: RunRef): Promise<HeldRun | undefined>;
+  /** The durable state, without taking the run. */
+  read(ref: RunRef): Promise<RunState | undefined>;
+}
+
+type Conflict = Exclude<CommitOutcome, { readonly ok: true }>;
+type Written = { readonly delivered: Delivered<RunState> } | { readonly conflict: Conflict };
+
+export function createRunWriter(options: RunWriterOptions): RunWriter {
+  const { store, kernel, table } = options;
+  const write = createWrite(options);
+  const hold = createHold(options, write);
+
+  const attempt = async (ref: RunRef, command: Command, records: readonly RecordWrite[]): Promise<Written> => {
+    const run = await hold(ref);
+    if (run === undefined) return { delivered: { ok: false, error: heldError(ref), state: undefined } };
+    const written = await write(run, command, records);
+    if ('conflict' in written && written.conflict.conflict !== 'record') {
+      table.lose(run);
+      options.onLost(run);
+    }
+    return written;
+  };
+
+  return {
+    hold,
+    deliver: async (ref, command, records) => {
+      let written = await attempt(ref, command, records);
+      if ('conflict' in written && written.conflict.conflict !== 'record')
+        written = await attempt(ref, command, records);
+      if ('delivered' in written) return written.delivered;
+      const error = conflictError(ref, written.conflict, records);
+      return { ok: false, error, state: await reload(options, ref) };
+    },
+    read: async (ref) =>
+      table.held.get(runKey(ref))?.state ??
+      table.ended(ref) ??
+      (await reload(options, ref)) ??
+      foldLog(store, kernel, { ref, verify: false }),
+  };
+}
+
+/** The state of a run that this process holds, folded again if it was dropped. */
+async function reload({ store, kernel, table }: RunWriterOptions, ref: RunRef): Promise<RunState | undefined> {
+  const run = table.held.get(runKey(ref));
+  if (run !== undefined) run.state ??= await foldLog(store, kernel, { ref, verify: false });
+  return run?.state;
+}
+
+type Write = (run: HeldRun, command: Command, records: readonly RecordWrite[]) => Promise<Written>;
+
+function createWrite(options: RunWriterOptions): Write {
+  const { store, kernel, table, handlers } = options;
+  return async (run, command, records) => {
+    const { ref, state } = run;
+    const expectedSeq = state?.seq ?? 0;
+    let unit: UnitOutcome;
+    let outcome: CommitOutcome;
+    try {
+      unit = workUnit(kernel, { ref, state, command, records, outstanding: run.jobs, handlers });
+      if (!unit.ok) return { delivered: { ok: false, error: unit.error, state } };
+      outcome = await commitUnit(store, run, { unit, expectedSeq, owner: options.owner });
+    } catch (error) {
+      table.evict(run);
+      throw error;
+    }
+    if (!outcome.ok) {
+      table.evict(run);
+      return { conflict: outcome };
+    }
+    run.state = unit.state;
+    table.held.set(runKey(ref), run);
+    options.onWritten(run, unit, command);
+    return { delivered: { ok: true, events: unit.events, state: unit.state } };
+  };
+}
+
+async function commitUnit(
+  store: Store,
+  run: HeldRun,
+  { unit, expectedSeq, owner }: { readonly unit: Unit; readonly expectedSeq: number; readonly owner: string },
+): Promise<CommitOutcome> {
+  const { ref, fence, jobs } = run;
+  const { events, records, state } = unit;
+  const addJobs = [...unit.jobs.values()].filter((job) => !jobs.has(job.jobId));
+  const doneJobIds = [...jobs.keys()].filter((jobId) => !unit.jobs.has(jobId));
+  if (events.length + records.length + addJobs.length + doneJobIds.length === 0) return { ok: true };
+  return store.commit({ ref, expectedSeq, fence, owner, head: runHead(state), events, addJobs, doneJobIds, records });
+}
+
+function createHold(options: RunWriterOptions, write: Write): RunWriter['hold'] {
+  const { store, kernel, table, owner, lockTtlMs } = options;
+  return async (ref) => {
+    const known = table.held.get(runKey(ref));
+    if (known !== undefined) {
+      await reload(options, ref);
+      return known;
+    }
+    const head = await store.head(ref);
+    // Nobody opened it: the commit that does takes the lock.
+    if (head === undefined) return { ref, fence: 1, state: undefined, jobs: new Map(), disarm: undefined };
+    const lock = await store.takeLock(ref, owner, lockTtlMs);
+    if (lock === undefined) return undefined;
+    const open = head.phase !== 'ended';
+    const state = await foldLog(store, kernel, { ref, verify: open });
+    const jobs = new Map((await store.jobs(ref)).map((job) => [job.jobId, job]));
+    const run: HeldRun = { ref, fence: lock.fence, state, jobs, disarm: undefined };
+    table.held.set(runKey(ref), run);
+    return open ? takeOver(options, run, { lock, write }) : run;
+  };
+}
+
+/** Says in the log that the run goes on here, which starts its jobs and its timer. */
+async function takeOver(
+  options: RunWriterOptions,
+  run: HeldRun,
+  { lock, write }: { readonly lock: LockTaken; readonly write: Write },
+): Promise<HeldRun | undefined> {
+  const { clock, actor, table } = options;
+  if (run.state === undefined || run.state.phase === 'ended') return run;
+  const base = { at: clock.now(), actor };
+  const pausedMs = stoodStillMs(runHead(run.state), lock.lastSeenAt, clock.nowMs());
+  const recovered = await write(run, { ...base, kind: 'recover', pausedMs, checked: CHECKED, fence: run.fence }, []);
+  if ('delivered' in recovered) return run;
+  table.lose(run);
+  options.onLost(run);
+  return undefined;
+}

@@ -1,0 +1,168 @@
+/**
+ * One unit of work: a command is decided, its events are sealed and folded, and todos that a handler can turn into a command at once
+ * (a dispatch with its lease) are decided in the same unit. What is left are jobs and the time to wake. Synchronous. DESIGN §4.
+ */
+import type { Command, Job, JobTodo, RunRef } from '#contracts/command.ts';
+import { CaseOpsError, type ErrorRecord, toErrorRecord } from '#contracts/error.ts';
+import type { EventDraft, RunEvent } from '#contracts/event.ts';
+import { sealEvent } from '#kernel/chain.ts';
+import type { RunState } from '#kernel/run-state.ts';
+import type { Prepared, RunHandlers } from '#ports/driver.ts';
+import type { RecordWrite } from '#ports/store.ts';
+import type { RunKernel } from './run-kernel.ts';
+
+/** Rounds of preparing in one unit at most: each round ends at least one todo, and a run has at most so many that are ready. */
+const ROUND_COUNT_MAX = 10_000;
+
+export interface UnitInput {
+  readonly ref: RunRef;
+  readonly state: RunState | undefined;
+  readonly command: Command;
+  readonly records: readonly RecordWrite[];
+  /** Jobs that were handed out before: their todos are not prepared again. */
+  readonly outstanding: ReadonlyMap<string, Job>;
+  readonly handlers: (level: RunState['level']) => RunHandlers<RunState> | undefined;
+}
+
+export interface Unit {
+  readonly ok: true;
+  readonly state: RunState;
+  readonly events: readonly RunEvent[];
+  readonly records: readonly RecordWrite[];
+  /** All jobs that the run needs now, by id. */
+  readonly jobs: ReadonlyMap<string, Job>;
+  readonly wakeAt: string | undefined;
+  /** Todos that could be neither prepared nor kept: to be tried again later. */
+  readonly postponed: readonly ErrorRecord[];
+}
+
+export type UnitOutcome = Unit | { readonly ok: false; readonly error: ErrorRecord };
+
+/** A refused command leaves the state as it was. After an accepted one the state has moved on and must be written or dropped. */
+export function workUnit(kernel: RunKernel, input: UnitInput): UnitOutcome {
+  const { ref, command } = input;
+  const decision = kernel.decide(input.state, command, ref);
+  if (!decision.ok) return decision;
+  const run = createFold(kernel, ref, input.state);
+  run.apply(decision.events, command);
+  const { state } = run;
+  // An accepted command that opens nothing, on a run that does not exist.
+  if (state === undefined) return { ok: false, error: unopened(ref, command) };
+  const work = createPreparing(kernel, input, run);
+  let round = 0;
+  while (work.round(state)) if (++round >= ROUND_COUNT_MAX) throw endless(ref);
+  const { jobs, wakeAt, postponed } = work;
+  return { ok: true, state, events: run.events, records: [...input.records, ...work.records], jobs, wakeAt, postponed };
+}
+
+/** The name under which a todo is kept as a job; the same todo has the same name. */
+export function jobIdOf(todo: JobTodo): string {
+  switch (todo.kind) {
+    case 'plan':
+      return `plan:${todo.round}`;
+    case 'compose':
+      return 'compose';
+    case 'dispatch':
+    case 'send':
+    case 'cancelTask':
+      return `${todo.kind}:${todo.stepId}:${todo.attempt}`;
+  }
+}
+
+interface Fold {
+  readonly events: RunEvent[];
+  readonly state: RunState | undefined;
+  apply(drafts: readonly EventDraft[], by: { readonly at: string; readonly actor: string }): void;
+}
+
+function createFold(kernel: RunKernel, ref: RunRef, from: RunState | undefined): Fold {
+  const events: RunEvent[] = [];
+  let state = from;
+  return {
+    events,
+    get state() {
+      return state;
+    },
+    apply: (drafts, by) => {
+      for (const draft of drafts) {
+        const event = sealEvent({ ref, seq: state?.seq ?? 0, hash: state?.hash ?? '' }, draft, by);
+        state = kernel.evolve(state, event);
+        events.push(event);
+      }
+    },
+  };
+}
+
+interface Preparing {
+  jobs: Map<string, Job>;
+  wakeAt: string | undefined;
+  readonly records: RecordWrite[];
+  readonly postponed: ErrorRecord[];
+  /** Goes once over what the run needs; true when something was decided, so that the run may need other things now. */
+  round(state: RunState): boolean;
+}
+
+function createPreparing(kernel: RunKernel, { ref, command, outstanding, handlers }: UnitInput, run: Fold): Preparing {
+  const kept = new Set(outstanding.keys());
+  const given = new Set<string>();
+  const work: Preparing = {
+    jobs: new Map(),
+    wakeAt: undefined,
+    records: [],
+    postponed: [],
+    round: (state) => {
+      let decided = false;
+      work.jobs = new Map();
+      work.wakeAt = undefined;
+      for (const todo of kernel.next(state, command.at)) {
+        if (todo.kind === 'wake') {
+          work.wakeAt = todo.at;
+          continue;
+        }
+        const jobId = jobIdOf(todo);
+        if (given.has(jobId)) continue;
+        const step = kept.has(jobId) ? undefined : prepare(todo, state);
+        if (step === undefined) {
+          kept.add(jobId);
+          work.jobs.set(jobId, { ref, jobId, todo });
+        } else if (step.ok) decided = true;
+        else {
+          given.add(jobId);
+          work.postponed.push(step.error);
+        }
+      }
+      return decided;
+    },
+  };
+  const prepare = (todo: JobTodo, state: RunState): { ok: true } | { ok: false; error: ErrorRecord } | undefined => {
+    let prepared: Prepared | undefined;
+    try {
+      prepared = handlers(state.level)?.prepare(state, todo, command.at);
+    } catch (error) {
+      return { ok: false, error: toErrorRecord(error, { code: 'ERR_STATE', at: 'driver' }) };
+    }
+    if (prepared === undefined) return undefined;
+    const decision = kernel.decide(state, prepared.command, ref);
+    if (!decision.ok) return decision;
+    if (decision.events.length === 0) return { ok: false, error: idle(ref, todo) };
+    run.apply(decision.events, prepared.command);
+    work.records.push(...prepared.records);
+    return { ok: true };
+  };
+  return work;
+}
+
+function idle({ tenant, runId }: RunRef, todo: JobTodo): ErrorRecord {
+  const message = `The command prepared for ${jobIdOf(todo)} of run ${tenant}/${runId} decided nothing.`;
+  return { code: 'ERR_STATE', kind: 'conflict', message, at: 'driver', retryable: true };
+}
+
+function unopened({ tenant, runId }: RunRef, command: Command): ErrorRecord {
+  const message = `There is no run ${tenant}/${runId} that could take ${command.kind}.`;
+  return { code: 'ERR_NOT_FOUND', kind: 'usage', message, at: 'driver', retryable: false };
+}
+
+function endless({ tenant, runId }: RunRef): CaseOpsError {
+  const message = `Run ${tenant}/${runId} still had todos to prepare after ${ROUND_COUNT_MAX} rounds of one command.`;
+  return new CaseOpsError('ERR_INVARIANT', message, { at: 'driver' });
+}
