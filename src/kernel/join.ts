@@ -30,7 +30,8 @@ export function joinOutcome(state: RunState): JoinOutcome {
 
 /** Whether the join is decided: O(1). A quorum is decided when it is reached, or when every required step is over without it. */
 export function joinDone(join: Join, counts: JoinCounts): boolean {
-  if (join.completionRule === 'all_terminal') return counts.openStepCount === 0;
+  // With nothing required there is nothing else to wait for than the rest.
+  if (join.completionRule === 'all_terminal' || join.requiredSteps.length === 0) return counts.openStepCount === 0;
   if (counts.openRequiredStepCount === 0) return true;
   if (join.completionRule !== 'quorum' || join.successRule !== 'quorum_completed') return false;
   return counts.completedRequiredStepCount >= quorumOf(join);
