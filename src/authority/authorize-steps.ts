@@ -50,18 +50,19 @@ function bindingSteps({ boundary }: GuardOptions): readonly Step[] {
       name: 'task',
       check: ({ lease, operation }) => {
         const named = lease.task.task_id;
-        // At A2A the request names its task or makes one; elsewhere it is silent and the lease alone knows.
-        const same = boundary === 'a2a' || operation.taskId !== undefined ? named === operation.taskId : true;
-        const listing = operation.lease === 'control' && operation.taskId === undefined && named === undefined;
-        return same || listing ? undefined : deny('task', 'Expected a lease bound to the task that is addressed.');
+        // A send at A2A names its task or makes one, so silence is compared as well; elsewhere the lease alone may know it.
+        const compared = boundary === 'a2a' || operation.taskId !== undefined;
+        return !compared || named === operation.taskId
+          ? undefined
+          : deny('task', 'Expected a lease bound to the task that is addressed.');
       },
     },
     {
       name: 'context',
       check: ({ lease, operation }) => {
         const named = lease.task.context_id;
-        if (operation.contextId === undefined || named === operation.contextId) return undefined;
-        return named === undefined && operation.lease === 'control'
+        // A lease that names no context binds none; whose context it is, the receiver knows.
+        return named === undefined || operation.contextId === undefined || named === operation.contextId
           ? undefined
           : deny('context', 'Expected a lease bound to the context that is addressed.');
       },

@@ -21,14 +21,16 @@ export function createSigner(privateJwk: PrivateJwk): Signer {
   const { kty, crv, x, y, d } = privateJwk;
   const key = importPrivate({ kty, crv, x, y, d });
   const publicJwk: PublicJwk = { kty, crv, x, y };
+  const signText: Signer['signText'] = (header, payload) => {
+    const input = `${encodeBase64Url(JSON.stringify({ ...header, alg: 'ES256' }))}.${encodeBase64Url(payload)}`;
+    const signature = sign('sha256', Buffer.from(input, 'ascii'), { key, dsaEncoding: 'ieee-p1363' });
+    return `${input}.${signature.toString('base64url')}`;
+  };
   return {
     thumbprint: thumbprint(publicJwk),
     publicJwk,
-    sign(header, payload) {
-      const input = `${encodeBase64Url(JSON.stringify({ ...header, alg: 'ES256' }))}.${encodeBase64Url(JSON.stringify(payload))}`;
-      const signature = sign('sha256', Buffer.from(input, 'ascii'), { key, dsaEncoding: 'ieee-p1363' });
-      return `${input}.${signature.toString('base64url')}`;
-    },
+    sign: (header, payload) => signText(header, JSON.stringify(payload)),
+    signText,
   };
 }
 

@@ -42,11 +42,22 @@ export function httpAnswer(refusal: Refusal): HttpAnswer {
     ...(status === 503 ? { 'retry-after': RETRY_AFTER_S } : {}),
   };
   const title = TITLES[status] ?? 'The request is refused';
-  return {
+  const problem: ProblemBody = {
+    type: `urn:caseops:problem:${code}`,
+    title,
     status,
-    headers,
-    body: { type: `urn:caseops:problem:${code}`, title, status, detail, outcome, code, boundary },
+    detail,
+    outcome,
+    code,
+    boundary,
   };
+  return { status, headers, body: problem };
+}
+
+/** The same with its body as JSON text, for a server that writes bytes. */
+export function httpAnswerText(refusal: Refusal): Pick<HttpAnswer, 'status' | 'headers'> & { readonly body: string } {
+  const { status, headers, body } = httpAnswer(refusal);
+  return { status, headers, body: JSON.stringify(body) };
 }
 
 function statusOf(outcome: Refusal['outcome'], known: number | undefined): number {

@@ -12,6 +12,8 @@ export interface Signer {
   readonly publicJwk: PublicJwk;
   /** Compact JWS over the UTF-8 JSON of header and payload; `alg` is set to ES256. */
   sign(header: Readonly<Record<string, unknown>>, payload: Readonly<Record<string, unknown>>): string;
+  /** The same over exactly this text, where its bytes matter: the canonical form of a card. */
+  signText(header: Readonly<Record<string, unknown>>, payload: string): string;
 }
 
 export interface Verifier {
