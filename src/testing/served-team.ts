@@ -93,7 +93,7 @@ export function leaseFor(claims: LeaseClaims): HeldLease {
   return plainLease(claims);
 }
 
-function problem(refusal: Refusal): { status: number; headers: Record<string, string>; body: string } {
+function problem(refusal: Refusal): { status: number; headers: Record<string, string>; body: object } {
   const unauthenticated = [
     'lease_missing',
     'lease_malformed',
@@ -110,6 +110,6 @@ function problem(refusal: Refusal): { status: number; headers: Record<string, st
       'content-type': 'application/problem+json',
       ...(status === 401 ? { 'www-authenticate': 'DPoP algs="ES256"' } : {}),
     },
-    body: JSON.stringify({ outcome, code, boundary }),
+    body: { outcome, code, boundary },
   };
 }

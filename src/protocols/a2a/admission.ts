@@ -35,11 +35,10 @@ export async function admit(parts: Admitting, authenticated: Authenticated, oper
     case 'send':
       return admitSend(parts, authenticated, operation);
     case 'list':
-      return admitControl(parts, authenticated, operation, undefined);
     case 'get':
     case 'cancel':
     case 'subscribe':
-      return admitControl(parts, authenticated, operation, operation.taskId);
+      return admitControl(parts, authenticated, operation);
     case 'extendedCard':
       return failed(new ExtendedAgentCardNotConfiguredError());
     case 'push':
@@ -80,8 +79,8 @@ async function admitControl(
   parts: Admitting,
   authenticated: Authenticated,
   operation: OperationOf<'get' | 'cancel' | 'subscribe' | 'list'>,
-  taskId: string | undefined,
 ): Promise<Admission> {
+  const taskId = operation.kind === 'list' ? undefined : operation.taskId;
   const who = taskCallerOf(authenticated);
   const task = taskId === undefined ? undefined : await parts.door.task(who, taskId);
   const asked = controlOperation({ kind: operation.kind, tenant: operation.tenant, taskId, task });

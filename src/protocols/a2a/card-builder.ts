@@ -4,8 +4,7 @@ import { LEASE_EXTENSION } from '#contracts/lease.ts';
 import type { TeamDefinition } from '#ports/team-definition.ts';
 import { CONTRACTS_EXTENSION, type ContractsParams } from './card-contract.ts';
 import { DISPATCH_MEDIA_TYPE } from './dispatch-message.ts';
-
-export const CARD_PROTOCOL_VERSION = '1.0';
+import { A2A_VERSION } from './protocol-version.ts';
 
 export interface CardPlace {
   /** Base URLs of the two interfaces; the first one is the preferred. */
@@ -54,5 +53,5 @@ export function buildCard(team: TeamDefinition, place: CardPlace): CardJson {
 }
 
 function interfaceAt(url: string, protocolBinding: string): CardJson {
-  return { url, protocolBinding, protocolVersion: CARD_PROTOCOL_VERSION };
+  return { url, protocolBinding, protocolVersion: A2A_VERSION };
 }

@@ -18,13 +18,13 @@ import type { Authenticated, Checked, Guard, Refusal } from '#ports/guard.ts';
 import type { TeamDoor } from '#ports/team-door.ts';
 import { admit } from './admission.ts';
 import type { ReadOperation } from './operation.ts';
+import { A2A_VERSION } from './protocol-version.ts';
 import { readRestOperation } from './rest-operation.ts';
 import { readRpcOperation } from './rpc-operation.ts';
 import { numberFrames } from './sse-ids.ts';
 import { AuthorizedCaller, taskCallerOf } from './task-caller.ts';
 import { answerOf, type Binding, type HttpAnswer, maskError } from './wire-error.ts';
 
-export const A2A_VERSION = '1.0';
 const ABSENT_VERSION = '0.3';
 
 export interface GateOptions {
@@ -34,11 +34,18 @@ export interface GateOptions {
   /** The interface's base URL: the audience of its leases, and where its proofs are aimed. */
   readonly audience: string;
   /** How the guard's refusals look in HTTP, the same on both bindings. */
-  readonly refuse: (refusal: Refusal) => HttpAnswer;
+  readonly refuse: (refusal: Refusal) => ProblemAnswer;
   readonly bodyBytesMax: number;
   readonly clock: Clock;
   /** Aborts when the server stops. */
   readonly stopping: AbortSignal;
+}
+
+/** A guard's refusal in HTTP: problem+json with status and challenge. */
+export interface ProblemAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: object;
 }
 
 /** Requests that passed carry their AuthorizedCaller; the SDK's userBuilder hands it on. */
@@ -74,7 +81,7 @@ async function pass(options: GateOptions, request: Request, response: Response):
     );
   }
   const authenticated = authenticate(options, request, bytes);
-  if (authenticated.outcome !== 'permit') return send(response, options.refuse(authenticated));
+  if (authenticated.outcome !== 'permit') return send(response, problemOf(options.refuse(authenticated)));
   const headersRefused = headerError(options, request, bytes);
   if (headersRefused !== undefined)
     return send(response, answerOf(headersRefused, binding, { rpcId: rpcIdOf(bytes, options) }));
@@ -84,7 +91,7 @@ async function pass(options: GateOptions, request: Request, response: Response):
     return send(response, answerOf(read.error, binding, { rpcId: read.rpcId, ...status }));
   }
   const admission = await admit(options, authenticated.value, read.operation);
-  if (admission.outcome === 'refused') return send(response, options.refuse(admission.refusal));
+  if (admission.outcome === 'refused') return send(response, problemOf(options.refuse(admission.refusal)));
   if (admission.outcome === 'error') return send(response, answerOf(admission.error, binding, { rpcId: read.rpcId }));
   const caller = new AuthorizedCaller({
     who: taskCallerOf(authenticated.value),
@@ -201,6 +208,10 @@ function rpcIdOf(bytes: Uint8Array, options: GateOptions): string | number | nul
 function single(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' ? value : undefined;
+}
+
+function problemOf(problem: ProblemAnswer): HttpAnswer {
+  return { ...problem, body: JSON.stringify(problem.body) };
 }
 
 function send(response: Response, answer: HttpAnswer): false {

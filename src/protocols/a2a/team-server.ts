@@ -13,9 +13,9 @@ import type { Guard, Refusal } from '#ports/guard.ts';
 import type { TeamDoor } from '#ports/team-door.ts';
 import { CARD_PATH, createCardEndpoint } from './card-endpoint.ts';
 import { maskErrors } from './masked-handler.ts';
-import { callerOfRequest, createGate } from './request-gate.ts';
+import { callerOfRequest, createGate, type ProblemAnswer } from './request-gate.ts';
 import { createTeamHandler } from './team-handler.ts';
-import { answerOf, type Binding, type HttpAnswer } from './wire-error.ts';
+import { answerOf, type Binding } from './wire-error.ts';
 
 export const BODY_BYTES_MAX_DEFAULT = 1_048_576;
 
@@ -45,7 +45,7 @@ export interface ServedTeam {
   readonly rest: GuardedInterface;
   readonly rpc: GuardedInterface;
   /** How the guard's refusals look in HTTP. */
-  readonly refuse: (refusal: Refusal) => HttpAnswer;
+  readonly refuse: (refusal: Refusal) => ProblemAnswer;
 }
 
 export interface A2aServer {
