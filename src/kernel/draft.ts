@@ -44,7 +44,7 @@ export function settle(draft: Draft, step: StepState, settled: EventBody<'step.s
   if (status === 'degraded') draft.fallbackUsed = true;
   if (step.definition.required && (status === 'completed' || status === 'degraded'))
     draft.counts.completedRequiredStepCount += 1;
-  for (const { step: never, because } of neverReady(step, status, (other) => isOver(draft, other)))
+  for (const { step: never, because } of neverReady({ step, outcome: status }, (other) => isOver(draft, other)))
     skip(draft, never, { because: [because], reason: `Step ${because} did not give what this step needs.` });
 }
 

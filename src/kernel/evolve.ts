@@ -95,7 +95,7 @@ function apply<K extends EventKind>(state: RunState, kind: K, event: EventMap[K]
 }
 
 /** Recorded for the trail; the state does not change. INV-08. */
-function recordOnly(): void {}
+const recordOnly = (): void => {};
 
 const APPLY: { readonly [K in EventKind]: (state: RunState, event: EventMap[K]) => void } = {
   'run.received': recordOnly,

@@ -43,21 +43,20 @@ export function unlockDependents(state: RunState, closed: StepState, outcome: St
 }
 
 /**
- * The pending steps that can never start once `closed` is over with `outcome`, transitively, each with the dependency that is the
+ * The pending steps that can never start once `closed` is over, transitively, each with the dependency that is the
  * reason; a dependency comes before its dependents. `isOver` says what is already over besides.
  */
 export function neverReady(
-  closed: StepState,
-  outcome: StepOutcome,
+  closed: { readonly step: StepState; readonly outcome: StepOutcome },
   isOver: (step: StepState) => boolean,
 ): readonly { readonly step: StepState; readonly because: StepId }[] {
   const skipped = new Map<StepState, StepId>();
-  const queue: { readonly from: StepState; readonly outcome: StepOutcome }[] = [{ from: closed, outcome }];
+  const queue = [closed];
   for (const over of queue) {
-    for (const { step, strength } of over.from.dependents) {
+    for (const { step, strength } of over.step.dependents) {
       if (skipped.has(step) || isOver(step) || satisfies(step, strength, over.outcome)) continue;
-      skipped.set(step, over.from.definition.stepId);
-      queue.push({ from: step, outcome: 'skipped' });
+      skipped.set(step, over.step.definition.stepId);
+      queue.push({ step, outcome: 'skipped' });
     }
   }
   return [...skipped].map(([step, because]) => ({ step, because }));

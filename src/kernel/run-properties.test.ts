@@ -138,7 +138,6 @@ function drain(trial: TrialRun, drawn: Drawn): void {
 function assertCounters(state: RunState): void {
   const steps = [...state.steps.values()];
   const open = steps.filter(({ phase }) => phase !== 'settled' && phase !== 'skipped');
-  const ids = (some: readonly StepState[]) => some.map(({ definition }) => definition.stepId).toSorted();
   const out = open.filter(({ phase }) => phase === 'dispatched' || phase === 'waiting');
   const free = open.filter((step) => !out.includes(step) && dependenciesMet(state, step));
   assert.equal(state.openStepCount, open.length);
@@ -147,6 +146,10 @@ function assertCounters(state: RunState): void {
   assert.deepEqual([...state.ready, ...state.delayed].toSorted(), ids(free));
   const held = steps.reduce((sum, step) => sum + step.reservedToolCallCount, 0);
   assert.equal(state.budget?.toolCallCountReserved, held);
+}
+
+function ids(steps: readonly StepState[]): readonly StepId[] {
+  return steps.map(({ definition }) => definition.stepId).toSorted();
 }
 
 function dependenciesMet(state: RunState, step: StepState): boolean {
