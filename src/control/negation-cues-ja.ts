@@ -65,7 +65,7 @@ export const JAPANESE_CUES: readonly Cue[] = [
     pattern: '(?:せ|[らかさたわばまながべげめけれねえ])ずに(?=.*(?:ください|下さい|教え|作成|ほしい|欲しい|願い|こと))',
   },
   { mood: 'prohibition', pattern: 'せ?ぬように?' },
-  { mood: 'prohibition', pattern: '(?:る|く|す|つ|ぬ|む|ぶ|ぐ|(?<!よ|そ|こ|ど)う)な' + '(?=\\s*(?:$|[。!、]|よ))' },
+  { mood: 'prohibition', pattern: '(?:る|く|す|つ|ぬ|む|ぶ|ぐ|(?<!よ|そ|こ|ど)う)な(?=\\s*(?:$|[。!、]|よ))' },
   // May state or forbid.
   {
     mood: 'either',

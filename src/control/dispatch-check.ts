@@ -1,0 +1,38 @@
+/** Dispatch revalidation: just before a step is sent, is the team still the one that was planned with? Source: DESIGN §3.2. */
+import type { ErrorRecord } from '#contracts/error.ts';
+import { digestOf } from '#kernel/digest.ts';
+import type { PlannedRun } from '#kernel/planned-run.ts';
+import type { StepState } from '#kernel/run-state.ts';
+import { cardChange } from './capability-directory.ts';
+import { controlError, type RunContext } from './run-context.ts';
+
+/**
+ * Undefined when endpoint key, audience, workload, protocol, the skill's contract and the team's policy are as in the accepted plan. Else the
+ * reason: unreachable may be tried again, a change may not.
+ */
+export async function assertStillPlanned(by: {
+  readonly context: RunContext;
+  readonly run: PlannedRun;
+  readonly step: StepState;
+  readonly signal: AbortSignal;
+}): Promise<ErrorRecord | undefined> {
+  const { context, run, step, signal } = by;
+  const { team, stepId, skillId, skillVersion } = step.definition;
+  const found = await context.directory.find(team, signal);
+  if (!found.ok) return found.error;
+  const { card, skills, policyDigest } = found.announcement;
+  const planned = run.accepted.cards.find((candidate) => candidate.team === team);
+  const change = planned === undefined ? 'card' : cardChange(planned, card);
+  if (change !== undefined)
+    return changed('ERR_DENIED', `Team ${team} of step ${stepId} has another ${change} than planned.`);
+  const skill = skills.find((candidate) => candidate.skillId === skillId && candidate.version === skillVersion);
+  if (skill === undefined || !skill.available || digestOf(skill) !== digestOf(step.skill))
+    return changed('ERR_DENIED', `Team ${team} has another contract of skill ${skillId} ${skillVersion} than planned.`);
+  if (policyDigest !== run.accepted.teamPolicyDigests[team])
+    return changed('ERR_POLICY', `Team ${team} has another policy than when step ${stepId} was planned.`);
+  return undefined;
+}
+
+function changed(code: 'ERR_DENIED' | 'ERR_POLICY', message: string): ErrorRecord {
+  return controlError(code, 'denied', { message, retryable: false });
+}
