@@ -9,6 +9,8 @@ export interface SchemaIssue {
   /** RFC 6901, into the value. */
   readonly pointer: string;
   readonly message: string;
+  /** The value has members that the schema does not name. */
+  readonly unknownMember: boolean;
 }
 
 export type SchemaCheck = (value: unknown) => readonly SchemaIssue[];
@@ -34,7 +36,12 @@ export function fromJsonSchema(document: JsonSchema): SchemaCheck | undefined {
 /** What a schema finds in a value; empty means: conforms. */
 export function issuesOf(schema: Schema, value: unknown): readonly SchemaIssue[] {
   const parsed = schema.safeParse(value);
-  return parsed.success ? [] : parsed.error.issues.map(({ path, message }) => ({ pointer: pointerTo(path), message }));
+  if (parsed.success) return [];
+  return parsed.error.issues.map(({ path, message, code }) => ({
+    pointer: pointerTo(path),
+    message,
+    unknownMember: code === 'unrecognized_keys',
+  }));
 }
 
 /** The pointer for zod's path. */

@@ -18,11 +18,14 @@ export function checkSchema(document: SchemaDocument, value: unknown): readonly 
 function compile(document: SchemaDocument): SchemaCheck {
   const own = digestOf(document.schema);
   if (own !== document.digest)
-    return () => [{ pointer: '', message: `Schema ${document.schemaId} has digest ${own}, not ${document.digest}.` }];
+    return unusable(`Schema ${document.schemaId} has digest ${own}, not ${document.digest}.`);
   const check = fromJsonSchema(document.schema);
-  if (check === undefined)
-    return () => [{ pointer: '', message: `Schema ${document.schemaId} uses a keyword that is not supported.` }];
+  if (check === undefined) return unusable(`Schema ${document.schemaId} uses a keyword that is not supported.`);
   if (compiled.size >= COMPILED_COUNT_MAX) compiled.clear();
   compiled.set(document.digest, check);
   return check;
+}
+
+function unusable(message: string): SchemaCheck {
+  return () => [{ pointer: '', message, unknownMember: false }];
 }

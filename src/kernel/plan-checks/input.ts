@@ -40,18 +40,19 @@ function checkGoalSource(
     const expected = 'a value of the goal under /entities or /subject/ids';
     return report('INPUT_SOURCE_GOAL', `${input.pointer}/pointer`, { expected, got: input.source.pointer });
   }
-  const wantsList = takesList(input.skill, input.name);
   const givesList = Array.isArray(found.value);
-  if (found.kind !== input.kind || wantsList !== givesList)
+  const fits = fitsType(input.skill, input.name, givesList);
+  if (found.kind !== input.kind || !fits)
     report('INPUT_KIND', `${input.pointer}/pointer`, {
-      expected: `${wantsList ? 'a list of ' : ''}${input.kind}`,
+      expected: `${fits === givesList ? 'a list of ' : ''}${input.kind}`,
       got: `${givesList ? 'a list of ' : ''}${found.kind}`,
     });
 }
 
-function takesList(skill: SkillContract, name: string): boolean {
+/** Where the skill's schema names one type for the input, a list must be a list; else its values decide at dispatch. */
+function fitsType(skill: SkillContract, name: string, givesList: boolean): boolean {
   const type = resolvePointer(skill.input.schema, `/properties/${escapePointer(name)}/type`);
-  return type.found && type.value === 'array';
+  return !type.found || (type.value === 'array') === givesList;
 }
 
 function checkStepSource(
