@@ -13,24 +13,19 @@ import { WORKER_STEP } from './team-plan.ts';
 
 export type TeamOrigin = Extract<Origin, { readonly level: 'team' }>;
 
-/** The run as its caller may see it. `artifacts` are those already bound to the caller's dispatch. */
-export function taskView(
-  state: RunState,
-  origin: TeamOrigin,
-  rest: { readonly dispatch: Dispatch | undefined; readonly artifacts: readonly Artifact[] },
-): TaskView {
+/** What a task view takes from the run's state alone. */
+export type Standing = Omit<TaskView, 'step' | 'attempt' | 'planDigest' | 'artifacts'>;
+
+/** The run as its caller may see it, copied at once: a state goes on changing while what it refers to is read. */
+export function standingOf(state: RunState, origin: TeamOrigin): Standing {
   return {
     taskId: origin.taskId,
     contextId: origin.contextId,
     run: origin.parentRunId,
-    step: rest.dispatch?.stepId,
-    attempt: rest.dispatch?.attempt,
-    planDigest: rest.dispatch?.planDigest,
     phase: state.phase,
     result: state.result,
     blocked: state.blocked,
     error: taskError(state),
-    artifacts: rest.artifacts,
     lastSeq: state.seq,
     createdAt: state.receivedAt,
     updatedAt: state.updatedAt,

@@ -134,8 +134,15 @@ export function teamSnapshot(
  * to decide, so that retries of two levels do not multiply.
  */
 function workerContract(skill: SkillContract, dispatch: Dispatch): SkillContract {
-  const names = Object.keys(entitiesOf(dispatch));
-  const schema = { type: 'object', required: names };
+  const entities = Object.entries(entitiesOf(dispatch));
+  const names = entities.map(([name]) => name);
+  const schema = {
+    type: 'object',
+    properties: Object.fromEntries(
+      entities.map(([name, value]) => [name, { type: Array.isArray(value) ? 'array' : 'string' }]),
+    ),
+    required: names,
+  };
   return {
     ...skill,
     input: {
