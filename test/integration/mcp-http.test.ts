@@ -1,6 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { callBody, openWorld, post, problemOf, rpcBody } from './mcp-world.ts';
+import { openMcpDoor, serveMcp } from '#protocols/mcp/tool-server.ts';
+import { systemClock } from '#runtime/system-clock.ts';
+import { openSqliteStore } from '#stores/sqlite/sqlite-store.ts';
+import { mint } from './mcp-lease.ts';
+import {
+  answerClaim,
+  callBody,
+  claimsServer,
+  guardedServer,
+  openWorld,
+  post,
+  problemOf,
+  rpcBody,
+} from './mcp-world.ts';
 
 test('a call under its lease reaches the tool and brings back records, revision and server version', async () => {
   await using world = await openWorld();
@@ -203,4 +216,31 @@ test('methods that are not served are unknown, whatever the SDK could do', async
     const { error } = (await response.json()) as { readonly error: { readonly code: number } };
     assert.deepEqual([response.status, error.code], [404, -32_601], method);
   }
+});
+
+test('a server is served under its configured audience, whatever address the request came by', async () => {
+  await using free = await openWorld();
+  const { port } = new URL(free.url);
+  await free.close();
+  const audience = 'http://claims-records.test/tools';
+  const store = openSqliteStore({ path: ':memory:', clock: systemClock });
+  const options = guardedServer(audience, claimsServer(answerClaim), store);
+  const served = await serveMcp({ ...options, host: '127.0.0.1', port: Number(port) });
+  assert.equal(served.url, `http://127.0.0.1:${port}/tools`);
+  const body = callBody({ claim_id: 'C-102' });
+  const named = await post(served.url, { lease: mint({ audience }), body, target: audience });
+  assert.equal(named.status, 200);
+  assert.deepEqual(await problemOf(await post(served.url, { lease: mint({ audience }), body })), [401, 'proof_target']);
+  assert.equal((await fetch(`http://127.0.0.1:${port}/elsewhere`)).status, 404);
+  await served.close();
+  await assert.rejects(fetch(served.url));
+});
+
+test('a door that does not serve yet says so', async () => {
+  const door = await openMcpDoor({ host: '127.0.0.1', port: 0, path: '/mcp', bodyBytesMax: 1_024 });
+  assert.deepEqual(await problemOf(await fetch(door.url, { method: 'POST', body: '{}' })), [
+    503,
+    'ERR_SERVER_UNREACHABLE',
+  ]);
+  await door.close();
 });

@@ -7,6 +7,7 @@ import { LEASE_DETAIL_TYPE, type LeaseClaims } from '#contracts/lease.ts';
 import { digestOf } from '#kernel/digest.ts';
 import type { Guard } from '#ports/guard.ts';
 import type { HeldLease } from '#ports/issuer.ts';
+import type { PublicJwk } from '#ports/signer.ts';
 import { systemClock } from '#runtime/system-clock.ts';
 import { systemIds } from '#runtime/system-ids.ts';
 
@@ -22,6 +23,18 @@ const ISSUER = 'https://auth.caseops.test';
 const TEAM = 'spiffe://caseops.test/team/claims';
 const issuerKey = generateSigner();
 const teamKey = generateSigner();
+
+/** What a server must know: public keys only. A child process gets them from its parent. */
+export interface PinnedKeys {
+  readonly issuer: PublicJwk;
+  readonly teamThumbprint: string;
+}
+
+export const issuerKeys: PinnedKeys = JSON.parse(
+  process.env['CASEOPS_TEST_KEYS'] ??
+    JSON.stringify({ issuer: issuerKey.publicJwk, teamThumbprint: teamKey.thumbprint }),
+) as PinnedKeys;
+
 const run = systemIds.next('run');
 
 /** A lease of the team's for one tool server; every wish changes one thing. */
@@ -65,8 +78,8 @@ export function guardFor(audience: string): Guard {
   return createGuard({
     boundary: 'mcp',
     audience,
-    issuers: [{ issuer: ISSUER, keys: [issuerKey.publicJwk] }],
+    issuers: [{ issuer: ISSUER, keys: [issuerKeys.issuer] }],
     clock: systemClock,
-    workloads: (jkt) => (jkt === teamKey.thumbprint ? TEAM : undefined),
+    workloads: (jkt) => (jkt === issuerKeys.teamThumbprint ? TEAM : undefined),
   });
 }

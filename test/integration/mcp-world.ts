@@ -3,6 +3,7 @@ import { httpAnswer } from '#authority/http-answer.ts';
 import { CaseOpsError } from '#contracts/error.ts';
 import type { ToolContract } from '#contracts/tool-contract.ts';
 import type { HeldLease } from '#ports/issuer.ts';
+import type { Store } from '#ports/store.ts';
 import type { McpServerDefinition, ToolCaller, ToolEndpoint, ToolRecord } from '#ports/team-definition.ts';
 import type { ToolHost, ToolOutcome } from '#ports/tool-host.ts';
 import type { GuardedMcpOptions } from '#protocols/mcp/guarded-fetch.ts';
@@ -28,6 +29,8 @@ const base = {
   source: 'claims-db',
   anchorType: 'claim',
   purposes: ['investigation'],
+  // The tests share a machine; those about deadlines set their own.
+  timeoutMs: 60_000,
 } as const;
 
 export const readClaim = defineTool({
@@ -80,14 +83,31 @@ export interface WorldOptions {
   readonly port?: number;
 }
 
+/** The two tools with one handler. */
+export function claimsServer(handle: Handle): McpServerDefinition {
+  return { name: SERVER, version: '1.2.3', tools: [serveTool(readClaim, handle), serveTool(noteClaim, handle)] };
+}
+
+/** A guarded server in the making: its lease consumption is in a store of its own. */
+export function guardedServer(audience: string, server: McpServerDefinition, store: Store): GuardedMcpOptions {
+  return {
+    server,
+    guard: guardFor(audience),
+    audience,
+    commitUse: async (use) => ((await store.write([use])).ok ? 'ok' : 'consumed'),
+    refuse: httpAnswer,
+    bodyBytesMax: BODY_BYTES_MAX,
+    clock: systemClock,
+  };
+}
+
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
   let entered = 0;
-  const handle: Handle = (args, caller) => {
+  const defined = claimsServer((args, caller) => {
     entered += 1;
     return (options.handle ?? answerClaim)(args, caller);
-  };
-  const tools = [serveTool(readClaim, handle), serveTool(noteClaim, handle)];
-  const server: McpServerDefinition = { name: SERVER, version: '1.2.3', tools: options.tools?.(tools) ?? tools };
+  });
+  const server = { ...defined, tools: options.tools?.(defined.tools) ?? defined.tools };
   const store = openSqliteStore({ path: ':memory:', clock: systemClock });
   const door = await openMcpDoor({
     host: '127.0.0.1',
@@ -95,15 +115,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     path: '/mcp',
     bodyBytesMax: BODY_BYTES_MAX,
   });
-  const guarded: GuardedMcpOptions = {
-    server,
-    guard: guardFor(door.url),
-    audience: door.url,
-    commitUse: async (use) => ((await store.write([use])).ok ? 'ok' : 'consumed'),
-    refuse: httpAnswer,
-    bodyBytesMax: BODY_BYTES_MAX,
-    clock: systemClock,
-  };
+  const guarded = guardedServer(door.url, server, store);
   door.serve(guarded);
   const host = createMcpToolHost({
     servers: { [SERVER]: door.url },
@@ -148,6 +160,8 @@ export interface RawRequest {
   readonly body: string | Uint8Array<ArrayBuffer>;
   /** What the proof covers, when that is not the body. */
   readonly signed?: string;
+  /** What the proof names as its target, when that is not the URL. */
+  readonly target?: string;
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -155,7 +169,7 @@ export interface RawRequest {
 /** Sends exact bytes with a lease and its proof. */
 export function post(
   url: string,
-  { lease, body, signed, method = 'tools/call', headers }: RawRequest,
+  { lease, body, signed, target = url, method = 'tools/call', headers }: RawRequest,
 ): Promise<Response> {
   return fetch(url, {
     method: 'POST',
@@ -166,7 +180,7 @@ export function post(
       'mcp-protocol-version': '2026-07-28',
       'mcp-method': method,
       ...(method === 'tools/call' && { 'mcp-name': 'claims.read' }),
-      ...(lease && { authorization: `DPoP ${lease.token}`, dpop: lease.prove('POST', url, signed ?? body) }),
+      ...(lease && { authorization: `DPoP ${lease.token}`, dpop: lease.prove('POST', target, signed ?? body) }),
       ...headers,
     },
   });

@@ -2,7 +2,7 @@
 import { CaseOpsError } from '#contracts/error.ts';
 import { CallFailure } from './outcome-map.ts';
 
-export type StopReason = 'aborted' | 'deadline' | 'lease_revoked';
+type StopReason = 'aborted' | 'deadline' | 'lease_revoked';
 
 /** A signal whose reason the SDK hands on unchanged: stopped by `outer`, whose reason decides the word, or by `stop`. */
 export interface CallSignal extends Disposable {

@@ -6,14 +6,14 @@
 import type { ErrorRecord } from '#contracts/error.ts';
 import { parseStrictJson } from '#kernel/strict-json.ts';
 import type { Clock } from '#ports/clock.ts';
-import type { Authenticated, Guard, GuardOperation, Refusal } from '#ports/guard.ts';
+import type { Authenticated, Guard } from '#ports/guard.ts';
 import type { RecordWrite } from '#ports/store.ts';
 import type { McpServerDefinition } from '#ports/team-definition.ts';
 import { createMcpHandler, isJsonContentType, type McpHttpHandler } from '@modelcontextprotocol/server';
+import { admit, leaseConsumed } from './admission.ts';
 import { readBounded } from './body.ts';
 import { McpGrant } from './grant.ts';
 import { createKeptAnswers, type KeptAnswer, type KeptAnswers } from './kept-answers.ts';
-import { type McpOperation, readOperation } from './operation.ts';
 import { type AnswerRefusal, problemResponse, refusalResponse, rpcErrorResponse } from './problem.ts';
 import { createSdkServer } from './sdk-server.ts';
 import { MCP_METHODS, mcpMessage, type McpMessage, RPC_ERRORS } from './wire.ts';
@@ -128,56 +128,27 @@ async function serveMessage(exchange: Exchange, room: Room): Promise<Response> {
       message: 'The Mcp-Method and Mcp-Name headers must say the same as the body.',
       id,
     });
-  const operation = readOperation(message, authenticated.lease, room.server);
-  switch (operation.kind) {
+  const admission = admit(message, authenticated, room);
+  switch (admission.kind) {
     case 'unknown-method':
       return rpcErrorResponse(404, { code: RPC_ERRORS.methodNotFound, message: 'This server has no such method.', id });
     case 'refused':
-      return refusalResponse(room.refuse(operation.refusal));
-    case 'discover':
-    case 'narrowed-list': {
-      const permitted = permittedTools(operation, authenticated, room);
-      if (permitted.outcome !== 'permit') return refusalResponse(room.refuse(permitted));
-      return forward(exchange, new McpGrant(authenticated.lease, permitted.value), room);
-    }
+      return refusalResponse(room.refuse(admission.refusal));
+    case 'list':
+      return forward(exchange, admission.grant, room);
     case 'call':
-      return serveCall(exchange, operation, room);
+      return serveCall(exchange, admission.grant, room);
   }
 }
 
-/** Which tools a listing may show. The guard is asked per tool, so a list never shows what a call would be refused. */
-function permittedTools(
-  operation: Extract<McpOperation, { kind: 'discover' | 'narrowed-list' }>,
-  authenticated: Authenticated,
-  room: Room,
-): { readonly outcome: 'permit'; readonly value: McpGrant['tools'] } | Refusal {
-  if (operation.kind === 'discover') {
-    const refusal = firstRefusal(room.guard, authenticated, operation.operations);
-    return refusal ?? { outcome: 'permit', value: room.server.tools };
-  }
-  const judged = operation.candidates.map(({ tool, operations }) => ({
-    tool,
-    refusal: firstRefusal(room.guard, authenticated, operations),
-  }));
-  const value = judged.flatMap(({ tool, refusal }) => (refusal ? [] : [tool]));
-  const refusal = judged[0]?.refusal;
-  return value.length === 0 && refusal ? refusal : { outcome: 'permit', value };
-}
-
-async function serveCall(
-  exchange: Exchange,
-  operation: Extract<McpOperation, { kind: 'call' }>,
-  room: Room,
-): Promise<Response> {
+async function serveCall(exchange: Exchange, grant: McpGrant, room: Room): Promise<Response> {
   const { authenticated } = exchange;
   const { lease, requestDigest } = authenticated;
-  const refusal = firstRefusal(room.guard, authenticated, operation.operations);
-  if (refusal) return refusalResponse(room.refuse(refusal));
   const key = JSON.stringify([lease.iss, lease.jti, requestDigest]);
   const answer = await room.answers.once(key, lease.exp * 1_000, async () => {
     if ((await room.commitUse(room.guard.consumption(authenticated))) === 'consumed')
       return keep(refusalResponse(room.refuse(leaseConsumed(lease.jti))));
-    return keep(await forward(exchange, new McpGrant(lease, [operation.tool]), room));
+    return keep(await forward(exchange, grant, room));
   });
   return new Response(answer.body, {
     status: answer.status,
@@ -204,29 +175,7 @@ function forward({ request, raw, message, authenticated }: Exchange, grant: McpG
   });
 }
 
-function firstRefusal(
-  guard: Guard,
-  authenticated: Authenticated,
-  operations: readonly GuardOperation[],
-): Refusal | undefined {
-  for (const operation of operations) {
-    const checked = guard.authorize(authenticated, operation);
-    if (checked.outcome !== 'permit') return checked;
-  }
-  return undefined;
-}
-
 function headersMatch(headers: Headers, message: McpMessage): boolean {
   if (headers.get('mcp-method') !== message.method) return false;
   return message.method !== MCP_METHODS.call || headers.get('mcp-name') === message.params?.['name'];
-}
-
-function leaseConsumed(leaseId: string): Refusal {
-  return {
-    outcome: 'deny',
-    code: 'lease_consumed',
-    boundary: 'mcp',
-    message: `The lease ${leaseId} has been used for another request.`,
-    guard: 'consume',
-  };
 }

@@ -6,11 +6,8 @@ import { parseStrictJson } from '#kernel/strict-json.ts';
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { readBounded } from './body.ts';
+import { CALL_HEADER, type LeasedCall } from './link.ts';
 import { CallFailure, httpOutcome, type ToolFailure } from './outcome-map.ts';
-import type { LeasedCall } from './server-link.ts';
-
-/** Names the call whose lease a request carries; never sent. */
-export const CALL_HEADER = 'x-caseops-call';
 
 export interface LeasedFetchOptions {
   readonly calls: ReadonlyMap<string, LeasedCall>;

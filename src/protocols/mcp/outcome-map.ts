@@ -5,6 +5,8 @@
 import type { ErrorCode } from '#contracts/error.ts';
 import type { ToolFacts, ToolOutcome } from '#ports/tool-host.ts';
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
+import { z } from 'zod';
+import { RPC_ERRORS } from './wire.ts';
 
 type WithoutFacts<T> = T extends { readonly outcome: 'ok' } ? never : Omit<T, keyof ToolFacts>;
 /** Every outcome but `ok`, without the facts of the call. */
@@ -69,7 +71,7 @@ export const SDK_OUTCOMES: Readonly<Record<`${SdkErrorCode}`, MappedFailure>> = 
   CLIENT_HTTP_FAILED_TO_TERMINATE_SESSION: UNKNOWN,
 };
 
-/** By JSON-RPC error code: the server understood that it did not perform the call. Any other code: `otherRpc`. */
+/** By JSON-RPC error code: the server understood that it did not perform the call. Any other code: the tool failed. */
 export const RPC_OUTCOMES: Readonly<Record<string, MappedFailure>> = {
   /** Also said locally when a result has no structured content. */
   '-32600': SCHEMA,
@@ -80,7 +82,7 @@ export const RPC_OUTCOMES: Readonly<Record<string, MappedFailure>> = {
   '-32021': DRIFT,
   '-32022': DRIFT,
 };
-export const otherRpc: MappedFailure = FAILED;
+const otherRpc: MappedFailure = FAILED;
 
 /** By HTTP status when the body is no JSON-RPC answer. A status not listed: 3xx and 4xx refused, the rest unknown. */
 export const HTTP_OUTCOMES: Readonly<Record<string, MappedFailure>> = {
@@ -102,8 +104,21 @@ export function failureOf(thrown: unknown): ToolFailure {
   if (thrown instanceof SdkHttpError) return filled(httpOutcome(thrown.status, false), `HTTP ${thrown.status}.`);
   if (thrown instanceof SdkError)
     return filled(Object.hasOwn(SDK_OUTCOMES, thrown.code) ? SDK_OUTCOMES[thrown.code] : UNKNOWN, thrown.message);
-  if (thrown instanceof ProtocolError) return filled(RPC_OUTCOMES[thrown.code] ?? otherRpc, thrown.message);
+  if (thrown instanceof ProtocolError)
+    return refusedByMessage(thrown) ?? filled(RPC_OUTCOMES[thrown.code] ?? otherRpc, thrown.message);
   return filled(UNKNOWN, 'The connection failed, and the server may or may not have acted.');
+}
+
+const refusalData = z.looseObject({
+  code: z.string().max(128),
+  boundary: z.string().max(64),
+  detail: z.string().max(1_000),
+});
+
+/** The guard's refusal on a transport that has no HTTP status. */
+function refusedByMessage({ code, data }: ProtocolError): ToolFailure | undefined {
+  const said = code === RPC_ERRORS.refused ? refusalData.safeParse(data).data : undefined;
+  return said && { outcome: 'refused', code: said.code, boundary: said.boundary, message: said.detail };
 }
 
 const RETRY_AFTER_MS_DEFAULT = 1_000;

@@ -13,7 +13,7 @@ export const toolError = z.strictObject({
   message: z.string().max(2_000),
   retryAfterMs: z.int().min(0).max(86_400_000).optional(),
 });
-export type ToolError = z.infer<typeof toolError>;
+type ToolError = z.infer<typeof toolError>;
 
 /** A successful result. The text repeats the structure for clients that read text only. */
 export function recordsAnswer(records: readonly ToolRecord<unknown>[]): CallToolResult {

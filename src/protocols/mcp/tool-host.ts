@@ -9,14 +9,19 @@ import { checkSchema } from '#kernel/schema-check.ts';
 import type { Clock } from '#ports/clock.ts';
 import type { HeldLease } from '#ports/issuer.ts';
 import type { ToolFacts, ToolHost, ToolOutcome } from '#ports/tool-host.ts';
-import type { CallToolResult, FetchLike, Tool } from '@modelcontextprotocol/client';
+import {
+  type CallToolResult,
+  type FetchLike,
+  StreamableHTTPClientTransport,
+  type Tool,
+} from '@modelcontextprotocol/client';
 import { callSignal } from './abort-reason.ts';
 import { findDrift } from './drift.ts';
-import { createHttpLink } from './http-link.ts';
+import { createLeasedFetch } from './leased-fetch.ts';
+import { createLink, type ServerLink } from './link.ts';
 import { serverVersionOf } from './mcp-client.ts';
 import { failureOf, type ToolFailure } from './outcome-map.ts';
 import { listedTool } from './sdk-server.ts';
-import type { ServerLink } from './server-link.ts';
 import { toolError } from './tool-answer.ts';
 import { MCP_REVISION } from './wire.ts';
 
@@ -34,17 +39,15 @@ const ANSWER_BYTES_MAX = 4_194_304;
 
 /** A tool host over Streamable HTTP. Unknown server names throw ERR_CONFIG. */
 export function createMcpToolHost(options: McpToolHostOptions): ToolHost {
-  const links = new Map(
-    Object.entries(options.servers).map(([name, url]): readonly [string, ServerLink] => [
-      name,
-      createHttpLink({
-        url,
-        fetch: options.fetch ?? fetch,
-        answerBytesMax: options.answerBytesMax ?? ANSWER_BYTES_MAX,
-      }),
-    ]),
-  );
-  return hostOver(links, options.clock);
+  const { clock, fetch: network = fetch, answerBytesMax = ANSWER_BYTES_MAX } = options;
+  const links = Object.entries(options.servers).map(([name, url]): readonly [string, ServerLink] => [
+    name,
+    createLink(url, (calls) => {
+      const leased = createLeasedFetch({ calls, target: url, fetch: network, answerBytesMax });
+      return new StreamableHTTPClientTransport(new URL(url), { fetch: leased });
+    }),
+  ]);
+  return hostOver(new Map(links), clock);
 }
 
 /** A tool host over links of any transport; what a call means is the same on all of them. */
@@ -123,14 +126,19 @@ async function sentCall(host: Host, { contract, args, lease, signal: outer }: Ca
     host.versions.set(contract.server, serverVersionOf(result) ?? 'unknown');
     return judgeResult(contract, result);
   } catch (error) {
-    const failure = failureOf(error);
-    // A stopped call that was on its way may have acted; for a read that does not matter.
-    return failure.outcome === 'cancelled' && leased.sent && contract.sideEffect !== 'none'
-      ? { outcome: 'unknown_outcome', message: `The call was stopped (${failure.reason}) after it had been sent.` }
-      : failure;
+    return settled(failureOf(error), contract, leased.sent);
   } finally {
     disarm();
   }
+}
+
+/** What was never sent is not unknown; what was sent and stopped may have acted, which for a read does not matter. */
+function settled(failure: ToolFailure, contract: ToolContract, sent: boolean): ToolFailure {
+  if (failure.outcome === 'unknown_outcome' && !sent)
+    return { outcome: 'tool_error', code: 'ERR_SERVER_UNREACHABLE', message: 'The request could not be sent.' };
+  if (failure.outcome === 'cancelled' && sent && contract.sideEffect !== 'none')
+    return { outcome: 'unknown_outcome', message: `The call was stopped (${failure.reason}) after it had been sent.` };
+  return failure;
 }
 
 function judgeResult(contract: ToolContract, result: CallToolResult): Judged {
