@@ -12,12 +12,12 @@ import type { Ids } from '#ports/ids.ts';
 import type { Observed, ToolDefinition } from '#ports/team-definition.ts';
 
 /** At most so many records in one tool result. */
-export const RECORD_COUNT_MAX = 1_000;
+const RECORD_COUNT_MAX = 1_000;
 /** How far an owner's clock may be ahead of ours. */
-export const OBSERVATION_SKEW_MS = 5_000;
+const OBSERVATION_SKEW_MS = 5_000;
 
 /** One tool result, with what was asked and for whom. */
-export interface Observation<R> {
+interface Observation<R> {
   readonly tool: Pick<ToolDefinition<never, R>, 'contract' | 'parseRecord'>;
   /** Checked against the protocol's schema by the tool host, but not trusted. */
   readonly output: unknown;

@@ -13,7 +13,7 @@ import { bindToDispatch, standingOf, type Standing, type TeamOrigin } from './ta
 import { WORKER_STEP } from './team-plan.ts';
 
 /** Runs looked at for one page, and the total count: beyond it a list is cut and older tasks are read by their id. */
-export const TASK_SCAN_COUNT_MAX = 5_000;
+const TASK_SCAN_COUNT_MAX = 5_000;
 const SCAN_PAGE_COUNT = 200;
 
 /** A task as it was when it was looked up. */

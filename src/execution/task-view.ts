@@ -6,7 +6,7 @@ import type { Artifact } from '#contracts/artifact.ts';
 import type { Dispatch } from '#contracts/dispatch.ts';
 import { ERROR_CODES, type ErrorCode, type ErrorRecord } from '#contracts/error.ts';
 import type { Origin } from '#contracts/event.ts';
-import { digestOf } from '#kernel/digest.ts';
+import { artifactDigest } from '#kernel/artifact-acceptance.ts';
 import type { RunState } from '#kernel/run-state.ts';
 import type { TaskView } from '#ports/team-door.ts';
 import { WORKER_STEP } from './team-plan.ts';
@@ -72,7 +72,7 @@ export function bindToDispatch(made: Artifact, origin: TeamOrigin, dispatch: Dis
       leaseId: origin.leaseId,
     },
   };
-  return { ...bound, contentDigest: digestOf(bound) };
+  return { ...bound, contentDigest: artifactDigest(bound) };
 }
 
 function own(code: ErrorCode, message: string): ErrorRecord {

@@ -23,6 +23,15 @@ test('two tools of one server share one exchange, and its lease has as many uses
   );
 });
 
+test('under a lease that is used once, each call is exchanged for on its own and never for more', async () => {
+  const { running, authority } = await workerWorld({ use: 'single' });
+  assert.equal(errorOf(await running), 'an artifact with status completed');
+  assert.deepEqual(
+    authority.exchanged.map(({ use }) => use),
+    ['single'],
+  );
+});
+
 test('a tool that writes is called under a lease of its own, used once', async () => {
   const { running, authority } = await workerWorld({
     run: async (input, context) => {

@@ -16,7 +16,7 @@ import { assertRunning, endOf, timeLeftMs, type StepScope } from './step-scope.t
 import { createToolLeases, writes, type PlannedCall } from './tool-lease.ts';
 
 /** Tries of one read, the first included, when its outcome was unavailable or unknown. */
-export const READ_ATTEMPT_COUNT_MAX = 2;
+const READ_ATTEMPT_COUNT_MAX = 2;
 
 export interface ToolCaller {
   /** Evidence per record; none: searched completely, found nothing. Throws CaseOpsError. */

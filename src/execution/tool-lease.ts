@@ -30,8 +30,7 @@ interface Exchanged {
 /** `tools` are the contracts that the step's skill names. */
 export function createToolLeases(scope: StepScope, tools: readonly ToolContract[]): ToolLeases {
   const byServer = new Map<string, Exchanged>();
-  const open = new Set(tools.map(({ server }) => server));
-  let leftCount = shareableUseCount(scope);
+  const allotments = allotmentsOf(scope, tools);
   return {
     async leaseFor(call) {
       const { contract } = call;
@@ -41,10 +40,9 @@ export function createToolLeases(scope: StepScope, tools: readonly ToolContract[
         const lease = await known.lease;
         if (lease.expiresAt * 1_000 > scope.clock.nowMs()) return lease;
       }
-      open.delete(contract.server);
-      // What is shared is what the step has left, less one use for each server that was not asked yet.
-      const count = writes(contract) ? 1 : Math.max(1, leftCount - open.size);
-      leftCount -= count;
+      const leftCount = allotments.get(contract.server) ?? 0;
+      const count = writes(contract) ? 1 : Math.max(1, leftCount);
+      allotments.set(contract.server, leftCount - count);
       if (count === 1) return exchange(scope, { detail: detailOf(scope, [contract], call), use: 'single', contract });
       const peers = tools.filter((tool) => tool.server === contract.server && !writes(tool));
       const detail = detailOf(scope, peers, call);
@@ -60,11 +58,13 @@ export function createToolLeases(scope: StepScope, tools: readonly ToolContract[
   };
 }
 
-/** Uses that the step's tool leases may have together: the planned calls, and never more than the step's own lease has. */
-function shareableUseCount(scope: StepScope): number {
+/** Uses per server: the planned calls of the step, or an equal share of the uses of its lease where those are fewer. */
+function allotmentsOf(scope: StepScope, tools: readonly ToolContract[]): Map<string, number> {
+  const servers = new Set(tools.map(({ server }) => server));
   const { use } = scope.lease.claims;
-  const parentCount = use.startsWith('count:') ? Number(use.slice('count:'.length)) : 1;
-  return Math.min(parentCount, scope.dispatch.budget.toolCallCountMax);
+  const stepCount = use.startsWith('count:') ? Number(use.slice('count:'.length)) : 1;
+  const count = Math.min(scope.dispatch.budget.toolCallCountMax, Math.floor(stepCount / Math.max(1, servers.size)));
+  return new Map([...servers].map((server) => [server, count]));
 }
 
 /** A tool that changes something, here or outside: its lease is used once. */

@@ -7,7 +7,7 @@ import type { Usage } from '#contracts/budget.ts';
 import { CaseOpsError, toErrorRecord, type ErrorRecord } from '#contracts/error.ts';
 import type { Evidence, ToolCall } from '#contracts/evidence.ts';
 import type { SkillContract } from '#contracts/skill.ts';
-import { digestOf } from '#kernel/digest.ts';
+import { artifactDigest } from '#kernel/artifact-acceptance.ts';
 import type { WorkerContext, WorkerEndpoint, WorkerResult } from '#ports/team-definition.ts';
 import { createEvidenceBinder, type EvidenceBinder } from './evidence-binder.ts';
 import { assertRunning, endOf, timeLeftMs, type StepScope } from './step-scope.ts';
@@ -130,7 +130,7 @@ function artifactOf(job: WorkerJob, returned: Returned): Artifact {
     errors: [],
     producedAt: job.clock.now(),
   };
-  return { ...open, contentDigest: digestOf(open) };
+  return { ...open, contentDigest: artifactDigest(open) };
 }
 
 /** Types are forgotten at this door, so the shape is checked again: a worker in plain JavaScript may return anything. */

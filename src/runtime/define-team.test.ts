@@ -189,8 +189,8 @@ test('a tool whose lease could never be narrowed from the skill is refused', () 
   });
   const server = mcpServer('claims-db', { version: '1.0.0', tools: [serveTool(foreign, () => [])] });
   const findings = findingsOf(() => defineTeam('claims', { ...claims(), workers: [reader], mcpServers: [server] }));
-  assert.equal(findings.length, 4);
-  for (const word of ['payouts:read', 'claim-support', 'secret', 'resource type payout'])
+  assert.equal(findings.length, 5);
+  for (const word of ['payouts:read', 'claim-support', 'secret', 'resource type payout', 'argument payout_id'])
     assert.ok(
       findings.some((finding) => finding.includes(word)),
       word,

@@ -1,7 +1,7 @@
 /** How a team's author puts a team together: workers, the servers of their tools, and the team's own policy. */
 import { CaseOpsError } from '#contracts/error.ts';
 import { name as nameSchema, semver } from '#contracts/ids.ts';
-import { skillContract, type SkillContract } from '#contracts/skill.ts';
+import { skillContract, type SchemaDocument, type SkillContract } from '#contracts/skill.ts';
 import { toolContract, type ToolContract } from '#contracts/tool-contract.ts';
 import { digestOf } from '#kernel/digest.ts';
 import type { McpServerDefinition, PolicyRow, SkillDefinition, TeamDefinition } from '#ports/team-definition.ts';
@@ -19,8 +19,8 @@ export interface TeamOptions {
 
 /**
  * A checked team. Throws one ERR_CONFIG that lists every finding: a worker whose tool no server serves or serves under another
- * contract, a skill defined twice, a tool outside its skill's actions, purposes, data classes or resources (its lease could never
- * be narrowed), a skill's action without a row in the policy, a malformed name or version.
+ * contract, a skill defined twice, a tool outside its skill's actions, purposes, data classes, resources or inputs (its lease could
+ * never be narrowed), a skill's action without a row in the policy, a malformed name or version.
  */
 export function defineTeam(name: string, options: TeamOptions): TeamDefinition {
   const skills = [
@@ -121,7 +121,13 @@ function workerFindings(worker: DefinedWorker, servers: readonly McpServerDefini
   });
 }
 
-/** A tool's lease is narrowed from the step's lease: what the skill lacks, no tool of it can ever be given. INV-10. */
+/** Bounded in every step's lease beside the inputs. */
+const LANGUAGE = 'language';
+
+/**
+ * A tool's lease is narrowed from the step's lease: what the skill lacks, no tool of it can ever be given. Bounds are a closed world
+ * over the skill's inputs, so an argument has the name of the input that bounds it. INV-10.
+ */
 function narrowingFindings(skill: DefinedWorker['contract'], tool: ToolContract, label: string): readonly string[] {
   const findings: string[] = [];
   for (const action of tool.requiredActions)
@@ -132,9 +138,17 @@ function narrowingFindings(skill: DefinedWorker['contract'], tool: ToolContract,
       findings.push(`${label} does not serve purpose ${purpose} of skill ${skill.skillId}`);
   if (!skill.datatypes.includes(tool.classification))
     findings.push(`${label} returns ${tool.classification} data, which skill ${skill.skillId} does not name`);
+  for (const argument of Object.keys(propertiesOf(tool.input)))
+    if (argument !== LANGUAGE && !Object.hasOwn(propertiesOf(skill.input), argument))
+      findings.push(`${label} takes argument ${argument}, which is no input of skill ${skill.skillId}`);
   if (!skill.resources.some(({ type }) => type === tool.resource.type))
     findings.push(`${label} reads resource type ${tool.resource.type}, which skill ${skill.skillId} does not name`);
   return findings;
+}
+
+function propertiesOf({ schema }: SchemaDocument): Readonly<Record<string, unknown>> {
+  const properties = schema['properties'];
+  return typeof properties === 'object' && properties !== null && !Array.isArray(properties) ? properties : {};
 }
 
 function policyFindings(skill: SkillContract, policy: readonly PolicyRow[]): readonly string[] {

@@ -9,7 +9,7 @@ import type { HeldLease } from '#ports/issuer.ts';
 import type { McpServerDefinition } from '#ports/team-definition.ts';
 import type { ToolHost, ToolOutcome } from '#ports/tool-host.ts';
 
-export interface FakeToolCall {
+interface FakeToolCall {
   readonly contract: ToolContract;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly lease: HeldLease;
@@ -33,7 +33,7 @@ export interface FakeToolHostOptions {
 type WithoutFacts<T> = T extends unknown
   ? Omit<T, 'protocolRevision' | 'serverVersion' | 'startedAt' | 'endedAt'>
   : never;
-export type FakeOutcome = WithoutFacts<ToolOutcome>;
+type FakeOutcome = WithoutFacts<ToolOutcome>;
 
 export function createFakeToolHost(options: FakeToolHostOptions): FakeToolHost {
   const calls: FakeToolCall[] = [];

@@ -12,7 +12,7 @@ import { createFakeToolHost, type FakeToolHostOptions } from './fake-tool-host.t
 import { seededClock, type SeededClock } from './seeded-clock.ts';
 import { seededIds } from './seeded-ids.ts';
 
-export const DESK_AUDIENCE = 'https://claims.example/a2a';
+const DESK_AUDIENCE = 'https://claims.example/a2a';
 export const DESK_CALLER: TaskCaller = {
   workload: 'spiffe://caseops.example/supervisor',
   tenant: 't9',

@@ -1,5 +1,6 @@
 /** One worker run of the claim desk with authority and tools in memory. */
 import type { Dispatch } from '#contracts/dispatch.ts';
+import type { LeaseClaims } from '#contracts/lease.ts';
 import { runWorker, type WorkerOutcome } from '#execution/worker-run.ts';
 import { claimDesk, dispatched, NOW, type DeskSetting } from './claim-desk.ts';
 import { createFakeAuthority } from './fake-authority.ts';
@@ -12,6 +13,8 @@ const AUDIENCE = 'https://claims.example';
 export interface WorkerSetting extends DeskSetting {
   readonly dispatch?: Partial<Dispatch>;
   readonly fault?: FakeToolHostOptions['fault'];
+  /** Uses of the step's lease; default: as many as calls are planned. */
+  readonly use?: LeaseClaims['use'];
 }
 
 /** A worker run with everything in memory; `outcome` is what it gave. */
@@ -25,6 +28,7 @@ export async function workerWorld(setting: WorkerSetting = {}, signal = new Abor
     audience: AUDIENCE,
     locations: ['mcp:claims-db'],
     workload: 'spiffe://caseops.example/supervisor',
+    ...(setting.use === undefined ? {} : { use: setting.use }),
   });
   const toolHost = createFakeToolHost({
     servers: team.mcpServers,

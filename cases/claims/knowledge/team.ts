@@ -41,7 +41,7 @@ const policyGuidance = defineSkill({
 const policyWorker = defineWorker(policyGuidance, {
   name: 'policy-worker',
   async run({ claim_status, claim_type }, context) {
-    const [rule] = await context.call(findRule, { topic: claim_status, claim_type });
+    const [rule] = await context.call(findRule, { claim_status, claim_type });
     if (rule === undefined) {
       return {
         status: 'no_data',
@@ -68,8 +68,8 @@ export function team({ directory, now }: TeamContext): TeamDefinition {
       mcpServer('policy-library', {
         version: '1.1.0',
         tools: [
-          serveTool(findRule, ({ topic, claim_type }, { tenant }) =>
-            rules.find(tenant, `${claim_type}.${topic}`).map((found) => ({ ...found, id: found.data.rule_id })),
+          serveTool(findRule, ({ claim_status, claim_type }, { tenant }) =>
+            rules.find(tenant, `${claim_type}.${claim_status}`).map((found) => ({ ...found, id: found.data.rule_id })),
           ),
         ],
       }),
