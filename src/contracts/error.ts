@@ -62,7 +62,14 @@ export const ERROR_CODES = {
   ERR_CLAIM_POINTER: 'contract',
   ERR_CLAIM_FREE_FACT: 'contract',
   ERR_CLAIM_PROOF: 'contract',
+  ERR_EFFECT_PARAMETERS: 'contract',
+  ERR_EFFECT_POSTCONDITION: 'contract',
   // denied
+  ERR_APPROVER: 'denied',
+  ERR_APPROVAL_REJECTED: 'denied',
+  ERR_APPROVAL_EXPIRED: 'denied',
+  ERR_APPROVAL_WITHDRAWN: 'denied',
+  ERR_EFFECT_REFUSED: 'denied',
   ERR_UNAUTHENTICATED: 'denied',
   ERR_DENIED: 'denied',
   ERR_LEASE: 'denied',
@@ -73,6 +80,11 @@ export const ERROR_CODES = {
   ERR_SEQUENCE: 'conflict',
   ERR_FENCE: 'conflict',
   ERR_STATE: 'conflict',
+  ERR_APPROVAL_STATE: 'conflict',
+  ERR_APPROVAL_DIGEST: 'conflict',
+  ERR_APPROVAL_STALE: 'conflict',
+  ERR_EFFECT_PRECONDITION: 'conflict',
+  ERR_EFFECT_LOCKED: 'conflict',
   // limit
   ERR_BUDGET: 'limit',
   ERR_DEADLINE: 'limit',
@@ -84,6 +96,9 @@ export const ERROR_CODES = {
   ERR_STORE: 'unavailable',
   ERR_SERVER_UNREACHABLE: 'unavailable',
   ERR_MODEL: 'unavailable',
+  ERR_EFFECT_TARGET: 'unavailable',
+  // unknown_effect
+  ERR_EFFECT_UNKNOWN: 'unknown_effect',
   // cancelled
   ERR_CANCELLED: 'cancelled',
   // invariant

@@ -1,10 +1,12 @@
 /** The published contracts: one id, one version and one schema each. `schemas/` is written from this table. */
 import type { z } from 'zod';
+import { approvalRow } from './approval.ts';
 import { answer } from './answer.ts';
 import { artifact } from './artifact.ts';
 import { capabilitySnapshot } from './capability-snapshot.ts';
 import { claim } from './claim.ts';
 import { dispatch } from './dispatch.ts';
+import { effectAction } from './effect-action.ts';
 import { effectRow } from './effect-row.ts';
 import { errorRecord } from './error.ts';
 import { EVENT_BODIES } from './event.ts';
@@ -13,6 +15,8 @@ import { goalContract } from './goal.ts';
 import { join } from './join.ts';
 import { leaseClaims } from './lease.ts';
 import { plan } from './plan.ts';
+import { proposal } from './proposal.ts';
+import { effectReceipt } from './receipt.ts';
 import { runSummary, runView, whyView } from './run-view.ts';
 import { session } from './session.ts';
 import { skillContract } from './skill.ts';
@@ -41,6 +45,10 @@ const nouns: Readonly<Record<string, readonly [version: string, schema: z.ZodTyp
   claim: ['1.0.0', claim],
   answer: ['1.0.0', answer],
   'tool-contract': ['1.0.0', toolContract],
+  'effect-action': ['1.0.0', effectAction],
+  proposal: ['1.0.0', proposal],
+  approval: ['1.0.0', approvalRow],
+  receipt: ['1.0.0', effectReceipt],
   'effect-row': ['1.0.0', effectRow],
   'run-view': ['1.0.0', runView],
   'run-summary': ['1.0.0', runSummary],

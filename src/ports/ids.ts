@@ -1,4 +1,5 @@
 import type {
+  ApprovalId,
   ArtifactId,
   CallId,
   ClaimId,
@@ -8,6 +9,7 @@ import type {
   GoalId,
   LeaseId,
   PlanId,
+  ReceiptId,
   RunId,
   SessionId,
   SnapshotId,
@@ -22,7 +24,9 @@ interface IdOfKind {
   ev: EvidenceId;
   clm: ClaimId;
   lse: LeaseId;
+  apv: ApprovalId;
   eff: EffectId;
+  rcp: ReceiptId;
   ses: SessionId;
   cap: SnapshotId;
   call: CallId;

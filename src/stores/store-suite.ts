@@ -8,7 +8,18 @@ import type { RecordWrite, Store } from '#ports/store.ts';
 import { seededClock } from '#testing/seeded-clock.ts';
 import { durabilitySuite } from './suite-durability.ts';
 import { lockSuite } from './suite-locks.ts';
-import { artifactOf, commitOf, committed, jobOf, keyOf, leaseOf, refOf, START_MS, useOf } from './suite-samples.ts';
+import {
+  artifactOf,
+  commitOf,
+  committed,
+  effectOf,
+  jobOf,
+  keyOf,
+  leaseOf,
+  refOf,
+  START_MS,
+  useOf,
+} from './suite-samples.ts';
 import type { StoreSubject } from './suite-subject.ts';
 
 /** Registers the suite's tests under `name`. */
@@ -187,16 +198,7 @@ function recordTests(inStore: InStore): void {
 
   inStore('the effect ledger holds one row per idempotency key', async (store) => {
     const ref = refOf('effect');
-    const row = {
-      effectId: 'eff_1',
-      tenant: 't9',
-      runId: ref.runId,
-      action: 'notify:send',
-      resource: 'claim:C-102',
-      idempotencyKey: 'notice:C-102',
-      state: 'not_started',
-      updatedAt: '2026-07-22T14:00:00Z',
-    } as const;
+    const row = effectOf(ref, 'eff_1', 'notice:C-102');
     assert.deepEqual(await store.write([{ table: 'effect', row }]), { ok: true });
     const again = { ...row, effectId: 'eff_2' } as const;
     assert.equal((await store.write([{ table: 'effect', row: again }])).ok, false);

@@ -1,8 +1,9 @@
 /** Well-formed commits for the store suite, without a kernel: sealed events of a run that somebody asks to cancel again and again. */
 import assert from 'node:assert/strict';
 import type { Job, RunRef } from '#contracts/command.ts';
+import type { EffectRow } from '#contracts/effect-row.ts';
 import type { EventDraft, RunEvent } from '#contracts/event.ts';
-import type { LeaseId } from '#contracts/ids.ts';
+import type { EffectId, LeaseId } from '#contracts/ids.ts';
 import type { LeaseRow } from '#contracts/lease.ts';
 import { sealEvent, type ChainHead } from '#kernel/chain.ts';
 import { digestOfBytes } from '#kernel/digest.ts';
@@ -146,4 +147,28 @@ export function keyOf(ref: RunRef, key: string, request: string): RecordWrite {
 /** An artifact of some text, under its digest. */
 export function artifactOf(ref: RunRef, text: string): Extract<RecordWrite, { table: 'artifact' }> {
   return { table: 'artifact', tenant: ref.tenant, digest: digestOfBytes(text), bytes: new TextEncoder().encode(text) };
+}
+
+/** A row of the effect ledger that says: about to be applied. */
+export function effectOf(ref: RunRef, effectId: EffectId, idempotencyKey: string): EffectRow {
+  return {
+    effectId,
+    tenant: ref.tenant,
+    runId: ref.runId,
+    stepId: 's5',
+    action: 'notify:send',
+    target: 'outbox',
+    resource: 'claim:C-102',
+    idempotencyKey,
+    actionDigest: digestOfBytes(`action ${idempotencyKey}`),
+    contentDigest: digestOfBytes(`content ${idempotencyKey}`),
+    expectedVersion: 'v17',
+    approvalId: 'apv_1',
+    leaseId: 'lse_effect',
+    attempt: 1,
+    state: 'in_progress',
+    receipt: null,
+    history: [{ at: AT, state: 'in_progress', attempt: 1, note: 'intended' }],
+    updatedAt: AT,
+  };
 }
