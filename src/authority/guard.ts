@@ -123,14 +123,15 @@ function leaseFrom(authorization: string | undefined): string | undefined {
 
 /**
  * A send uses its lease up whatever its count says: there the count is what its children may use together. At a tool, `count:n` is n
- * calls.
+ * calls. Throws CaseOpsError (ERR_LEASE) for a control lease, which is never consumed.
  */
 function consumption(boundary: GuardBoundary, { lease, requestDigest }: Authenticated): RecordWrite {
+  const count = useCount(lease.use);
   return {
     table: 'consumption',
     issuer: lease.iss,
     leaseId: lease.jti,
-    useCountMax: boundary === 'a2a' ? 1 : useCount(lease.use),
+    useCountMax: boundary === 'a2a' ? 1 : count,
     requestDigest,
     expiresAt: lease.exp + CONSUMPTION_KEEP_S,
   };

@@ -79,7 +79,7 @@ export function leaseSteps(issuers: readonly PinnedIssuer[]): readonly GuardStep
   return [...headerSteps(keys), ...claimSteps(), ...timeSteps()];
 }
 
-/** The detail's type and its bounds' types are known: a closed world (RFC 9396 §5). */
+/** The detail's type and its bounds' types are known: a closed world (RFC 9396 §5). A lawful detail is read once. */
 export function detailSteps(): readonly GuardStep<LeaseAttempt>[] {
   return [
     {
@@ -87,21 +87,19 @@ export function detailSteps(): readonly GuardStep<LeaseAttempt>[] {
       check: (at) => {
         const [only, more] = at.envelope?.authorization_details ?? [];
         const known = isObject(only) && only['type'] === LEASE_DETAIL_TYPE && more === undefined;
-        return known && leaseDetailEnvelope.safeParse(only).success
+        at.detail = leaseDetail.safeParse(only).data;
+        return known && (at.detail !== undefined || leaseDetailEnvelope.safeParse(only).success)
           ? undefined
           : deny('detail_type', `Expected exactly one authorization detail of type ${LEASE_DETAIL_TYPE}.`);
       },
     },
     {
       name: 'bound_type',
-      check: (at) => {
-        const parsed = leaseDetailEnvelope.safeParse(at.envelope?.authorization_details[0]);
-        const bounds = parsed.success ? Object.entries(parsed.data.bounds) : [];
-        const unknown = bounds.find(([, value]) => !bound.safeParse(value).success);
-        const detail = leaseDetail.safeParse(at.envelope?.authorization_details[0]);
-        at.detail = detail.data;
-        if (detail.success) return undefined;
-        return deny('bound_type', `Expected bounds of known types; ${unknown?.[0] ?? 'the detail'} has another.`);
+      check: ({ envelope, detail }) => {
+        if (detail !== undefined) return undefined;
+        const bounds = leaseDetailEnvelope.safeParse(envelope?.authorization_details[0]).data?.bounds ?? {};
+        const [unknown] = Object.entries(bounds).find(([, value]) => !bound.safeParse(value).success) ?? [];
+        return deny('bound_type', `Expected bounds of known types; ${unknown ?? 'the detail'} has another.`);
       },
     },
   ];

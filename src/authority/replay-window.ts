@@ -17,9 +17,10 @@ export function createReplayWindow(options: { readonly keepMs: number; readonly 
   return {
     take(key, nowMs) {
       if (nowMs >= turnAtMs) {
-        old = nowMs >= turnAtMs + keepMs ? new Set() : young;
+        const inTime = nowMs < turnAtMs + keepMs;
+        old = inTime ? young : new Set();
         young = new Set();
-        turnAtMs = nowMs + keepMs;
+        turnAtMs = (inTime ? turnAtMs : nowMs) + keepMs;
       }
       if (young.has(key) || old.has(key)) return 'seen';
       if (young.size >= entryCountMax) return 'full';

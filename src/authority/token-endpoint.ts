@@ -60,7 +60,7 @@ export function createTokenEndpoint(options: EmbeddedIssuerOptions): (request: T
     const checked = checkExchange(endpoint, request);
     if (!checked.ok) return refusalAnswer(checked.refusal);
     const { child, parent } = checked.value;
-    const refused = await record(options, child, parent);
+    const refused = await record(options, child, parent).catch(() => registryFailed);
     return refused === undefined ? grantAnswer(options, child) : refusalAnswer(refused);
   };
 }
@@ -194,9 +194,16 @@ async function record(
   if (table === 'consumption') {
     return { ...grant, code: 'use_exhausted', message: `Lease ${parent.jti} has fewer uses left than ${child.use}.` };
   }
-  const message = 'The lease registry did not take the exchange; ask again with a fresh proof.';
-  return { status: 503, error: 'temporarily_unavailable', code: 'registry', message };
+  return registryFailed;
 }
+
+/** Nothing is handed out that the registry has not taken. */
+const registryFailed: TokenRefusal = {
+  status: 503,
+  error: 'temporarily_unavailable',
+  code: 'registry',
+  message: 'The lease registry did not take the exchange; ask again with a fresh proof.',
+};
 
 /** One exchange per parent and audience. */
 function exchangeRecord(child: LeaseClaims, parent: LeaseClaims): RecordWrite {
