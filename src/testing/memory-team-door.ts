@@ -80,7 +80,7 @@ export function createMemoryTeamDoor(options: {
       return memory.followerCount;
     },
     stored: () => JSON.stringify([...memory.entries.values()].map(({ owner, view, log }) => ({ owner, view, log }))),
-    submit: async (submission) => submit(memory, submission, (task) => door.onOpen(task)),
+    submit: async (submission) => submit(memory, submission, { open: (task) => door.onOpen(task) }),
     task: async (caller, taskId) => own(memory, caller, taskId)?.view,
     tasks: async (caller, query) => page(memory, caller, query),
     async *follow(caller, taskId, afterSeq, signal) {
@@ -104,7 +104,11 @@ export function createMemoryTeamDoor(options: {
   return door;
 }
 
-function submit(memory: Memory, submission: TaskSubmission, onOpen: (task: MemoryTask) => void): SubmitOutcome {
+interface Told {
+  readonly open: (task: MemoryTask) => void;
+}
+
+function submit(memory: Memory, submission: TaskSubmission, told: Told): SubmitOutcome {
   const known = [...memory.entries.values()].find(
     (entry) => entry.messageId === submission.messageId && sameCaller(entry.owner, submission.caller),
   );
@@ -119,7 +123,7 @@ function submit(memory: Memory, submission: TaskSubmission, onOpen: (task: Memor
   memory.entries.set(entry.view.taskId, entry);
   const task = driven(memory, submission, entry);
   memory.opened.push(task);
-  queueMicrotask(() => onOpen(task));
+  queueMicrotask(() => told.open(task));
   return { ok: true, task: entry.view };
 }
 

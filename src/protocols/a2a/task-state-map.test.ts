@@ -4,8 +4,9 @@ import { TaskState, taskStateToJSON } from '@a2a-js/sdk';
 import { runResult } from '#contracts/step-result.ts';
 import { STANDING_OF_TASK_STATE, TASK_STATE_OF_PHASE, taskStateOf } from './task-state-map.ts';
 
+const named = (state: TaskState): string => taskStateToJSON(state).slice('TASK_STATE_'.length);
+
 test('every run state has the A2A task state that is written down here', () => {
-  const named = (state: TaskState): string => taskStateToJSON(state).slice('TASK_STATE_'.length);
   const phases = Object.keys(TASK_STATE_OF_PHASE) as (keyof typeof TASK_STATE_OF_PHASE)[];
   const rows = [
     ...phases.map((phase) => [phase, named(taskStateOf({ phase, result: undefined }))]),
@@ -32,10 +33,10 @@ test('a run that ended without a result is told as failed', () => {
 });
 
 test('a client stops waiting only at a stated end', () => {
-  const standings = Object.entries(STANDING_OF_TASK_STATE).map(([state, standing]) => [
-    taskStateToJSON(Number(state)),
-    standing,
-  ]);
+  const standings = Object.entries(STANDING_OF_TASK_STATE).map(([state, standing]) => {
+    const found = Object.values(TaskState).find((value) => String(value) === state);
+    return [typeof found === 'number' ? taskStateToJSON(found) : state, standing];
+  });
   assert.deepEqual(Object.fromEntries(standings), {
     TASK_STATE_UNSPECIFIED: 'open',
     TASK_STATE_SUBMITTED: 'open',

@@ -50,6 +50,10 @@ function leaseTo(fixture: ServedFixture, binding: Binding, dispatch: Dispatch): 
   return plainLease(plainWorkClaims(audience, dispatch));
 }
 
+function stepwise(updates: AsyncIterable<TeamUpdate>): AsyncIterator<TeamUpdate> {
+  return updates[Symbol.asyncIterator]();
+}
+
 async function collect(updates: AsyncIterable<TeamUpdate>): Promise<TeamUpdate[]> {
   const all: TeamUpdate[] = [];
   for await (const update of updates) all.push(update);
@@ -64,7 +68,7 @@ for (const binding of BINDINGS) {
     assert.equal(announced.card.verifiedBy, 'pinned');
     assert.equal(announced.skills[0]?.skillId, 'claim-status');
     const dispatch = fixtureDispatch();
-    const updates = transport.send(dispatch, leaseTo(fixture, binding, dispatch), never)[Symbol.asyncIterator]();
+    const updates = stepwise(transport.send(dispatch, leaseTo(fixture, binding, dispatch), never));
     assert.deepEqual((await updates.next()).value, { kind: 'started', taskId: 'tsk_1', contextId: 'ctx_1' });
     fixture.door.opened[0]?.status('running');
     fixture.door.opened[0]?.deliver();
@@ -148,7 +152,7 @@ for (const binding of BINDINGS) {
     let cuts = 0;
     const transport = transportTo(fixture, binding, { fetch: cut });
     const dispatch = fixtureDispatch();
-    const updates = transport.send(dispatch, leaseTo(fixture, binding, dispatch), never)[Symbol.asyncIterator]();
+    const updates = stepwise(transport.send(dispatch, leaseTo(fixture, binding, dispatch), never));
     assert.equal(((await updates.next()).value as TeamUpdate).kind, 'started');
     const next = updates.next();
     await until(() => fixture.door.followerCount > 0 && transport.wanted.length === 2);
@@ -195,7 +199,7 @@ for (const binding of BINDINGS) {
     const transport = transportTo(fixture, binding);
     const dispatch = fixtureDispatch();
     const work = leaseTo(fixture, binding, dispatch);
-    const updates = transport.send(dispatch, work, never)[Symbol.asyncIterator]();
+    const updates = stepwise(transport.send(dispatch, work, never));
     await updates.next();
     const cancelLease = (jti: string): HeldLease =>
       plainLease(plainControlClaims(work.audience, { action: 'task:cancel', taskId: 'tsk_1', jti }));
@@ -230,9 +234,7 @@ test('an aborted send stops with the reason it was given', async () => {
   const transport = transportTo(fixture, 'HTTP+JSON');
   const dispatch = fixtureDispatch();
   const stop = new AbortController();
-  const updates = transport
-    .send(dispatch, leaseTo(fixture, 'HTTP+JSON', dispatch), stop.signal)
-    [Symbol.asyncIterator]();
+  const updates = stepwise(transport.send(dispatch, leaseTo(fixture, 'HTTP+JSON', dispatch), stop.signal));
   await updates.next();
   const waiting = updates.next();
   const reason = new Error('enough');

@@ -9,7 +9,6 @@ import {
   RestRequestMalformedError,
   RestUnsupportedOperationError,
   restStatusFor,
-  TaskNotFoundError,
   toJsonRpcError,
   toRestErrorBody,
 } from '@a2a-js/sdk/errors';
@@ -41,7 +40,6 @@ export const STATUS_OF_KIND = {
 /** Our own error in A2A's form for a binding. */
 export function wireErrorOf(failed: ErrorRecord, binding: Binding): A2AError {
   const options = { message: failed.message, metadata: metadataOf(failed) };
-  if (failed.code === 'ERR_NOT_FOUND') return new TaskNotFoundError({ message: 'No such task.' });
   const status = STATUS_OF_KIND[failed.kind];
   if (status === 500) return new A2AError({ message: 'Internal error.', metadata: { code: failed.code } });
   if (status === 400)
@@ -96,8 +94,9 @@ const answer = z.looseObject({
 });
 
 /**
- * Reads an error answer into our record. A code of ours is taken from the metadata; 401 and 403 are always ERR_DENIED; what cannot be
- * told apart is a failure of the team, retryable only when the status says so (429, 502, 503, 504).
+ * Reads an error answer into our record. A code of ours is taken from the metadata; a guard's refusal and any other 401 or 403 is
+ * ERR_DENIED (retryable when the guard says `retry`); what cannot be told apart is a failure of the team, retryable only when the
+ * status says so (429, 502, 503, 504).
  */
 export function readWireError(status: number, body: unknown, at: string): ErrorRecord {
   const read = answer.safeParse(body);
@@ -111,16 +110,17 @@ export function readWireError(status: number, body: unknown, at: string): ErrorR
     ...(info?.reason === undefined ? {} : { reason: info.reason }),
     ...(found.error?.code === undefined ? {} : { wireCode: found.error.code }),
   };
-  if (status === 401 || status === 403 || found.outcome === 'deny') {
-    const code = found.code ?? info?.metadata?.['code'] ?? 'denied';
-    const boundary = found.boundary ?? info?.metadata?.['boundary'] ?? 'a2a';
-    const message = `The team refused the request at its boundary ${boundary}: ${code}.`;
-    return { ...recordOf('ERR_DENIED', message, at), detail: { ...said, code, boundary } };
-  }
-  if (named.success) {
+  if (named.success && found.outcome === undefined) {
     const retryable = info?.metadata?.['retryable'] === 'true';
     const message = `The team answered ${named.data}: ${(found.error?.message ?? 'without a reason').slice(0, 500)}`;
     return { ...recordOf(named.data, message, at), retryable, detail: said };
+  }
+  if (status === 401 || status === 403 || found.outcome !== undefined) {
+    const code = found.code ?? 'denied';
+    const boundary = found.boundary ?? 'a2a';
+    const message = `The team refused the request at its boundary ${boundary}: ${code}.`;
+    const retryable = found.outcome === 'retry';
+    return { ...recordOf('ERR_DENIED', message, at), retryable, detail: { ...said, code, boundary } };
   }
   const code = info?.reason === 'TASK_NOT_FOUND' ? 'ERR_NOT_FOUND' : 'ERR_TEAM_FAILED';
   const message = `The team answered with status ${status} (${info?.reason ?? 'no reason'}).`;
