@@ -29,7 +29,7 @@ export function authorizeSteps(options: GuardOptions): readonly Step[] {
 }
 
 /** The actors of a chain, outermost first. */
-export function actorsOf(actor: Actor | undefined): readonly string[] {
+function actorsOf(actor: Actor | undefined): readonly string[] {
   const actors: string[] = [];
   for (let at = actor; at !== undefined; at = at.act) actors.push(at.sub);
   return actors;

@@ -16,13 +16,7 @@ export type CardVerdict =
   | { readonly ok: true; readonly card: CardJson; readonly kid: string }
   | { readonly ok: false; readonly code: CardRefusalCode; readonly message: string };
 
-export type CardRefusalCode =
-  | 'card_json'
-  | 'card_member'
-  | 'card_unsigned'
-  | 'card_key'
-  | 'card_header'
-  | 'card_signature';
+type CardRefusalCode = 'card_json' | 'card_member' | 'card_unsigned' | 'card_key' | 'card_header' | 'card_signature';
 
 const CARD_BYTES_MAX = 1_048_576;
 const SIGNATURE_COUNT_MAX = 8;

@@ -26,11 +26,11 @@ export interface DevelopmentIssuerOptions {
   readonly actions: readonly string[];
 }
 
-export type UserVerdict =
+type UserVerdict =
   | { readonly ok: true; readonly grant: RootGrant }
   | { readonly ok: false; readonly code: UserRefusalCode; readonly message: string };
 
-export type UserRefusalCode = 'malformed' | 'signature' | 'issuer' | 'audience' | 'expired' | 'account';
+type UserRefusalCode = 'malformed' | 'signature' | 'issuer' | 'audience' | 'expired' | 'account';
 
 export interface DevelopmentIssuer {
   /** A token for 15 minutes. Throws CaseOpsError (ERR_UNAUTHENTICATED) for an account that does not exist. */

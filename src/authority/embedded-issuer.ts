@@ -19,7 +19,7 @@ export interface EmbeddedIssuer extends LeaseIssuer {
   jwks(): JwkSet;
 }
 
-export interface JwkSet {
+interface JwkSet {
   readonly keys: readonly (PublicJwk & { readonly kid: string; readonly alg: 'ES256'; readonly use: 'sig' })[];
 }
 

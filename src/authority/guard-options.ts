@@ -7,7 +7,7 @@ import type { PinnedIssuer } from './lease-token.ts';
 import type { ReplayWindow } from './replay-window.ts';
 
 /** A use of authority, for the kill switches. */
-export interface KillSwitchQuestion {
+interface KillSwitchQuestion {
   readonly tenant: string;
   readonly actors: readonly string[];
   readonly action: string;

@@ -2,7 +2,7 @@
 import type { GuardBoundary, Refusal } from '#ports/guard.ts';
 import { REFUSAL_CODES } from './refusal-code.ts';
 
-export interface ProblemBody {
+interface ProblemBody {
   readonly type: string;
   readonly title: string;
   readonly status: number;

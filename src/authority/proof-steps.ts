@@ -27,7 +27,7 @@ export interface ProofAttempt {
   claims: ProofClaims | undefined;
 }
 
-export const PROOF_BYTES_MAX = 8_192;
+const PROOF_BYTES_MAX = 8_192;
 const PROOF_SKEW_MS = 30_000;
 /** A proof dated 30 s ahead can be shown for 60 s; one more second for the truncation of `iat`. */
 const REPLAY_KEEP_MS = 61_000;

@@ -153,6 +153,12 @@ const refusals: readonly (readonly [name: string, error: string, code: string, c
   ],
   ['more uses than the parent', 'invalid_authorization_details', 'narrowing.use', { form: { caseops_use: 'count:5' } }],
   ['a use for control', 'invalid_request', 'use', { form: { caseops_use: 'control' } }],
+  [
+    'more uses than an exchange may have',
+    'invalid_request',
+    'use',
+    { parent: { use: 'count:999' }, form: { caseops_use: 'count:257' } },
+  ],
   ['a use that is none', 'invalid_authorization_details', 'claims_shape', { form: { caseops_use: 'always' } }],
   [
     'a server outside the parent',

@@ -43,7 +43,7 @@ interface Parent {
 
 const ASSERTION_COUNT_MAX = 250_000;
 /** A child for more calls than this is refused: each is a row in the debit. */
-const USE_COUNT_MAX = 64;
+const USE_COUNT_MAX = 256;
 const DEBIT_KEEP_S = 60;
 const NOTHING_IGNORED: ReadonlySet<string> = new Set();
 

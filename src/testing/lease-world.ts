@@ -20,7 +20,7 @@ import { seededClock, type SeededClock } from './seeded-clock.ts';
 import { seededIds } from './seeded-ids.ts';
 
 /** 2026-07-22T15:00:00Z. */
-export const WORLD_START_MS = 1_784_732_400_000;
+const WORLD_START_MS = 1_784_732_400_000;
 export const ISSUER = 'https://auth.caseops.test';
 export const TOKEN_ENDPOINT = 'https://auth.caseops.test/token';
 export const TEAM = 'https://team-claims.test/a2a';
