@@ -218,7 +218,8 @@ export interface Made {
   readonly skillId?: string;
   /** Data that its schema refuses. */
   readonly malformed?: boolean;
-  readonly change?: (artifact: Artifact) => void;
+  /** Changes the artifact before its digest is taken. */
+  readonly change?: (artifact: Omit<Artifact, 'contentDigest'>) => void;
 }
 
 export function evidenceOf(stepId: StepId, value: string): Evidence {
@@ -264,9 +265,8 @@ export function artifactOf(stepId: StepId, made: Made = {}): Artifact {
     errors: [],
     producedAt: atMs(0),
   };
-  const artifact: Artifact = { ...open, contentDigest: digestOf(open) };
-  made.change?.(artifact);
-  return artifact;
+  made.change?.(open);
+  return { ...open, contentDigest: digestOf(open) };
 }
 
 export function deliverBody(stepId: StepId, made: Made = {}): Body<'deliver'> {

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Intake } from '#contracts/command.ts';
+import { atMs, goalOf } from './trial-contracts.test.ts';
+import { TrialRun } from './trial-run.test.ts';
+
+const QUESTION: Extract<Intake, { readonly kind: 'question' }> = {
+  kind: 'question',
+  blocked: { code: 'GOAL_UNCLEAR', question: 'Which claim?', wants: 'claim_id', options: ['C-102', 'C-103'] },
+};
+
+function received(): TrialRun {
+  const trial = new TrialRun();
+  trial.receive(QUESTION);
+  return trial;
+}
+
+test('a clear request opens a run with its frozen goal; running time begins then', () => {
+  const trial = new TrialRun();
+  assert.deepEqual(trial.receive({ kind: 'goal', goal: goalOf() }), ['run.received', 'goal.frozen']);
+  assert.equal(trial.state.phase, 'received');
+  assert.equal(trial.state.admittedAt, atMs(0));
+});
+
+test('an unclear request opens a run that is blocked on its question', () => {
+  const trial = received();
+  assert.deepEqual(trial.kinds(), ['run.received', 'run.blocked']);
+  assert.equal(trial.state.blocked?.wants, 'claim_id');
+});
+
+test('the answer to the question freezes the goal, and the wait was no running time', () => {
+  const trial = received();
+  trial.nowMs = 5_000;
+  const events = trial.ok('clarify', { input: { claim_id: 'C-102' }, intake: { kind: 'goal', goal: goalOf() } });
+  assert.deepEqual(events, ['run.unblocked', 'goal.frozen']);
+  assert.equal(trial.state.phase, 'received');
+  assert.deepEqual(trial.todos(), [
+    { kind: 'plan', round: 0 },
+    { kind: 'wake', at: atMs(14_000) },
+  ]);
+});
+
+test('an answer that leaves a question blocks the run on that one', () => {
+  const trial = received();
+  const blocked = { ...QUESTION.blocked, question: 'Of which year?', wants: 'year', options: [] };
+  trial.ok('clarify', { input: { claim_id: 'C-102' }, intake: { kind: 'question', blocked } });
+  assert.equal(trial.state.blocked?.wants, 'year');
+  trial.ok('clarify', { input: { year: '2026' }, intake: { kind: 'goal', goal: goalOf() } });
+  assert.equal(trial.state.phase, 'received');
+});
+
+test('an answer under another name than the one asked for is refused', () => {
+  const error = received().refusal('clarify', { input: { claim: 'C-102' }, intake: { kind: 'goal', goal: goalOf() } });
+  assert.equal(error.code, 'ERR_USAGE');
+});
+
+test('a run that asks nothing takes no answer', () => {
+  const trial = new TrialRun();
+  trial.receive({ kind: 'goal', goal: goalOf() });
+  const error = trial.refusal('clarify', { input: { claim_id: 'C-102' }, intake: { kind: 'goal', goal: goalOf() } });
+  assert.equal(error.code, 'ERR_STATE');
+});
+
+test("another tenant's goal is refused, at once and as an answer", () => {
+  const intake = { kind: 'goal', goal: goalOf({ tenant: 't8' }) } as const;
+  const origin = {
+    level: 'central',
+    requestedBy: 'requester@t8',
+    sessionId: 'ses_1',
+    requestDigest: `sha256:${'0'.repeat(64)}`,
+  } as const;
+  const opened = new TrialRun().refusal('receive', { origin, statement: 'Why?', language: 'en', intake });
+  assert.equal(opened.code, 'ERR_GOAL_CONTRACT');
+  assert.equal(received().refusal('clarify', { input: { claim_id: 'C-1' }, intake }).code, 'ERR_GOAL_CONTRACT');
+});
+
+test('a run is received once, and nothing is asked of a run that does not exist', () => {
+  const origin = {
+    level: 'central',
+    requestedBy: 'requester@t9',
+    sessionId: 'ses_1',
+    requestDigest: `sha256:${'0'.repeat(64)}`,
+  } as const;
+  const again = received().refusal('receive', { origin, statement: 'Why?', language: 'en', intake: QUESTION });
+  assert.equal(again.code, 'ERR_STATE');
+  assert.equal(new TrialRun().refusal('tick', {}).code, 'ERR_NOT_FOUND');
+});
