@@ -5,7 +5,7 @@ import type { ErrorRecord } from '#contracts/error.ts';
 import type { EventBody } from '#contracts/event.ts';
 import type { Digest } from '#contracts/ids.ts';
 import type { StepResult } from '#contracts/step-result.ts';
-import { acceptArtifact } from './interim-checks.ts';
+import { acceptArtifact } from './artifact-acceptance.ts';
 import { overspent } from './budget.ts';
 import { decided, type Decision } from './decision.ts';
 import { closeOpenSteps, conclude, end, failAttempt, openDraft, releaseBudget, settle } from './draft.ts';
@@ -118,15 +118,14 @@ function judge(
   const { artifact, usage } = command;
   const { toolCallCountMax, modelTokenCountMax } = step.definition.budget;
   if (overspent({ toolCallCount: toolCallCountMax, modelTokenCount: modelTokenCountMax }, usage))
-    return rejected(failure('ERR_BUDGET', `Step ${command.stepId} used more than was reserved for it.`));
+    return {
+      verdict: 'rejected',
+      error: failure('ERR_BUDGET', `Step ${command.stepId} used more than was reserved for it.`),
+    };
   const foreign = checkOwnership(artifact, step);
-  if (foreign !== undefined) return rejected(foreign);
+  if (foreign !== undefined) return { verdict: 'quarantined', error: foreign };
   const card = state.accepted?.cards.find(({ team }) => team === step.definition.team);
   return acceptArtifact(artifact, { state, step, attempt, card });
-}
-
-function rejected(error: ErrorRecord): Acceptance {
-  return { verdict: 'rejected', error };
 }
 
 function headOf(command: Deliver): Omit<EventBody<'artifact.received'>, 'sizeBytes'> {

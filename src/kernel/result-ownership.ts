@@ -6,32 +6,25 @@ import { escapePointer } from './pointer.ts';
 import type { StepState } from './run-state.ts';
 
 /**
- * The first thing in the artifact that its step does not own (ERR_RESULT_FIELD_NOT_OWNED): a data field that the skill's artifact
- * schema does not name, evidence of a call that is not in it, or a record without evidence. Whether the data conform besides is the
- * artifact's acceptance.
+ * The first field of the artifact's data that its skill's schema does not name (ERR_RESULT_FIELD_NOT_OWNED), also where the schema
+ * forgot to close itself; one that opens itself on purpose (`additionalProperties`) owns what it lets in. Evidence, records and calls
+ * that belong elsewhere are refused by the artifact's acceptance.
  */
-export function checkOwnership(artifact: Artifact, step: StepState): ErrorRecord | undefined {
-  const { properties } = step.skill.artifact.schema;
-  if (isObject(artifact.data) && isObject(properties)) {
-    const extra = Object.keys(artifact.data).find((key) => !Object.hasOwn(properties, key));
-    if (extra !== undefined) return notOwned(step, `/data/${escapePointer(extra)}`);
-  }
-  const callIds = new Set<string>(artifact.toolCalls.map(({ callId }) => callId));
-  const uncalled = artifact.evidence.findIndex(({ callId }) => callId !== undefined && !callIds.has(callId));
-  if (uncalled >= 0) return notOwned(step, `/evidence/${uncalled}/callId`);
-  const evidenceIds = new Set<string>(artifact.evidence.map(({ evidenceId }) => evidenceId));
-  const unbound = Object.keys(artifact.records).find((evidenceId) => !evidenceIds.has(evidenceId));
-  return unbound === undefined ? undefined : notOwned(step, `/records/${escapePointer(unbound)}`);
+export function checkOwnership({ artifactId, data }: Artifact, step: StepState): ErrorRecord | undefined {
+  const { properties, additionalProperties } = step.skill.artifact.schema;
+  const open = additionalProperties !== undefined && additionalProperties !== false;
+  if (open || !isObject(data) || !isObject(properties)) return undefined;
+  const extra = Object.keys(data).find((key) => !Object.hasOwn(properties, key));
+  if (extra === undefined) return undefined;
+  const { stepId } = step.definition;
+  const pointer = `/data/${escapePointer(extra)}`;
+  return failure(
+    'ERR_RESULT_FIELD_NOT_OWNED',
+    `Artifact ${artifactId} of step ${stepId} writes ${pointer}, which is not its own.`,
+    { stepId, pointer },
+  );
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function notOwned(step: StepState, pointer: string): ErrorRecord {
-  const { stepId } = step.definition;
-  return failure('ERR_RESULT_FIELD_NOT_OWNED', `Step ${stepId} delivered ${pointer}, which is not its own to write.`, {
-    stepId,
-    pointer,
-  });
 }
