@@ -5,7 +5,7 @@ import { CaseOpsError } from '#contracts/error.ts';
 import type { RunId } from '#contracts/ids.ts';
 import { digestOf } from '#kernel/digest.ts';
 import type { RecordWrite } from '#ports/store.ts';
-import { trivialClarify, trivialPropose, trivialReceive } from '#testing/trivial-run.ts';
+import { trivialClarify, trivialDeliver, trivialPropose, trivialReceive } from '#testing/trivial-run.ts';
 import { jobSuite } from './suite-jobs.ts';
 import { takeoverSuite } from './suite-takeover.ts';
 import { assertCompleted, type DriverSubject, ofKind, openWorld, until, untilAborted } from './suite-world.ts';
@@ -81,6 +81,25 @@ function commandTests(on: On): void {
     assert.equal(!missing.ok && missing.error.code, 'ERR_NOT_FOUND');
     assert.equal(await world.driver.state(unknown), undefined);
     await assert.rejects(world.driver.settled(unknown), { code: 'ERR_NOT_FOUND' });
+  });
+
+  on('a run that has ended takes a late result for the record only, and refuses to be cancelled', async (place) => {
+    await using world = await openWorld(place);
+    const ref = await world.open();
+    const state = await world.driver.settled(ref);
+    const before = await world.log(ref);
+    const dispatchId = state.steps.get('last')?.attempts[0]?.dispatchId ?? 'dsp_unknown';
+    const todo = { kind: 'send', stepId: 'last', attempt: 1, dispatchId } as const;
+    const late = trivialDeliver(state, todo, { at: world.clock.now(), ids: world.ids, text: 'other' });
+    assert.ok((await world.driver.deliver(ref, late)).ok);
+    const cancel = { kind: 'cancel', at: world.clock.now(), actor: 'requester@t9', reason: 'no' } as const;
+    const refused = await world.driver.deliver(ref, cancel);
+    assert.equal(!refused.ok && refused.error.code, 'ERR_STATE');
+    assert.deepEqual(
+      (await world.log(ref)).slice(before.length).map(({ kind }) => kind),
+      ['result.late'],
+    );
+    assert.equal((await world.store.head(ref))?.result, 'completed');
   });
 
   on('a blocked run settles with its question and goes on when it is answered', async (place) => {

@@ -22,7 +22,7 @@ import {
 export const START_MS = Date.UTC(2026, 6, 22, 14);
 export const LOCK_TTL_MS = 10_000;
 
-export interface DriverParts {
+interface DriverParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -39,7 +39,7 @@ export interface DriverSubject extends AsyncDisposable {
   readonly crashChild: { readonly script: URL; readonly args: readonly string[] };
 }
 
-export type Send = Extract<JobTodo, { readonly kind: 'send' }>;
+type Send = Extract<JobTodo, { readonly kind: 'send' }>;
 type Handlers = RunHandlers<RunState>;
 
 export interface WorldOptions {

@@ -16,7 +16,7 @@ import type { RunState } from '#kernel/run-state.ts';
 import type { Prepared } from '#ports/driver.ts';
 import type { Ids } from '#ports/ids.ts';
 
-export const TRIVIAL_TENANT = 't9';
+const TRIVIAL_TENANT = 't9';
 const REQUESTER = 'requester@t9';
 const WORKLOAD = 'spiffe://caseops.test/team/trivial';
 const AUDIENCE = 'https://trivial.example';

@@ -59,6 +59,8 @@ export function createRunWriter(options: RunWriterOptions): RunWriter {
       table.lose(run);
       options.onLost(run);
     }
+    // A run that had ended was held for this command only.
+    if (run.state?.phase === 'ended') table.retire(run, run.state);
     return written;
   };
 

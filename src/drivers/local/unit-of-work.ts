@@ -56,7 +56,7 @@ export function workUnit(kernel: RunKernel, input: UnitInput): UnitOutcome {
 }
 
 /** The name under which a todo is kept as a job; the same todo has the same name. */
-export function jobIdOf(todo: JobTodo): string {
+function jobIdOf(todo: JobTodo): string {
   switch (todo.kind) {
     case 'plan':
       return `plan:${todo.round}`;

@@ -1,7 +1,7 @@
 /** Who waits for a run to settle. A waiter is woken, looks again, and may wait again. */
 import { CaseOpsError } from '#contracts/error.ts';
 
-export interface Waiter extends Disposable {
+interface Waiter extends Disposable {
   /** Resolves at the next wake; rejects with the signal's reason, or when all are dismissed. */
   readonly woken: Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Digest, RunId } from '#contracts/ids.ts';
 import type { CommitOutcome, RecordWrite } from '#ports/store.ts';
 
-export type RecordConflict = Extract<CommitOutcome, { readonly conflict: 'record' }>;
+type RecordConflict = Extract<CommitOutcome, { readonly conflict: 'record' }>;
 
 export interface RecordWriter {
   /** The first record whose key is taken, in the database or earlier in the same list; undefined when all can be written. */

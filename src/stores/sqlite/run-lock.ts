@@ -11,7 +11,7 @@ export interface RunLocks {
 }
 
 /** From now, for how long the owner counts as alive without another sign. */
-export interface OwnerLife {
+interface OwnerLife {
   readonly nowMs: number;
   readonly ttlMs: number;
 }
