@@ -54,12 +54,7 @@ const BACKOFF_MS_FIRST = 50;
 const BACKOFF_MS_MAX = 1_000;
 
 export function createA2aTransport(options: A2aTransportOptions): TeamTransport {
-  const wire: Wire = {
-    ...options,
-    leased: createLeasedFetch(options.fetch),
-    announced: undefined,
-    transports: new Map(),
-  };
+  const wire: Wire = { ...options, leased: createLeasedFetch(options.fetch), announced: undefined };
   return {
     team: options.team,
     discover: async (signal) => {
@@ -74,7 +69,6 @@ export function createA2aTransport(options: A2aTransportOptions): TeamTransport 
 interface Wire extends A2aTransportOptions {
   readonly leased: LeasedFetch;
   announced: TeamAnnouncement | undefined;
-  readonly transports: Map<string, Promise<Transport>>;
 }
 
 interface Sent {
@@ -240,17 +234,16 @@ function addressError(wire: Wire, lease: HeldLease): ErrorRecord | undefined {
   };
 }
 
-/** The endpoint is the lease's audience: a lease cannot be presented anywhere else. */
+/**
+ * The endpoint is the lease's audience: a lease cannot be presented anywhere else. Made for one call: the SDK numbers the requests of
+ * one transport, and a message that is sent again under the same lease has to be the same bytes, or the lease counts as used.
+ */
 function transportOf(wire: Wire, audience: string): Promise<Transport> {
-  const known = wire.transports.get(audience);
-  if (known !== undefined) return known;
   const factory =
     wire.binding === 'HTTP+JSON'
       ? new RestTransportFactory({ fetchImpl: wire.leased.fetch })
       : new JsonRpcTransportFactory({ fetchImpl: wire.leased.fetch });
-  const made = factory.create(audience, AgentCard.fromJSON({}));
-  wire.transports.set(audience, made);
-  return made;
+  return factory.create(audience, AgentCard.fromJSON({}));
 }
 
 function callOptions(handle: string, signal: AbortSignal): RequestOptions {
