@@ -1,46 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { absenceProof, type AbsenceProof } from '#contracts/claim.ts';
-import type { EffectRow } from '#contracts/effect-row.ts';
 import { evidence as evidenceSchema } from '#contracts/evidence.ts';
-import type { LeaseRow } from '#contracts/lease.ts';
 import { proofFrom, proveAbsence, type AbsenceQuestion } from './absence-proof.ts';
 import { AT, changed, GOAL, SKILLS } from './claims-world.test.ts';
 import { digestOf } from './digest.ts';
 import { resolvePointer } from './pointer.ts';
 
-const LEASE: LeaseRow = {
-  leaseId: 'lse_s1',
-  tenant: 't9',
-  runId: 'run_1',
-  stepId: 's1',
-  attempt: 1,
-  subject: 'requester@t9',
-  actor: 'spiffe://caseops.test/supervisor',
-  audience: 'http://127.0.0.1:9000/claims',
-  actions: ['claims:read'],
-  resources: ['claim:C-102'],
-  purpose: 'claim_investigation',
-  depth: 0,
-  use: 'single',
-  issuedAt: 1,
-  expiresAt: 2,
-};
-const ROW: EffectRow = {
-  effectId: 'eff_1',
-  tenant: 't9',
-  runId: 'run_1',
-  action: 'notify:send',
-  resource: 'member:m42',
-  idempotencyKey: 'k',
-  state: 'not_started',
-  updatedAt: AT,
-};
+type Lease = AbsenceQuestion['leases'][number];
+type Row = AbsenceQuestion['effects'][number];
+
+const LEASE: Lease = { tenant: 't9', runId: 'run_1', actions: ['claims:read'] };
+export const ROW: Row = { tenant: 't9', runId: 'run_1', action: 'notify:send' };
 
 export const ASKED: AbsenceQuestion = {
   goal: GOAL,
   runId: 'run_1',
-  leases: [LEASE, { ...LEASE, leaseId: 'lse_s2', actions: ['policy:read'] }],
+  leases: [LEASE, { ...LEASE, actions: ['policy:read'] }],
   dispatched: SKILLS.slice(0, 3),
   effects: [],
   at: AT,

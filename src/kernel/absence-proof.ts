@@ -15,11 +15,11 @@ export interface AbsenceQuestion {
   readonly goal: GoalContract;
   readonly runId: RunId;
   /** Rows of the lease registry; those of other runs or tenants are not looked at. */
-  readonly leases: readonly LeaseRow[];
+  readonly leases: readonly Pick<LeaseRow, 'tenant' | 'runId' | 'actions'>[];
   /** The contract of the skill of each dispatch. */
   readonly dispatched: readonly SkillContract[];
   /** Rows of the effect ledger; those of other runs or tenants are not looked at. */
-  readonly effects: readonly EffectRow[];
+  readonly effects: readonly Pick<EffectRow, 'tenant' | 'runId' | 'action'>[];
   /** When it was looked at, RFC 3339 UTC. */
   readonly at: string;
   /** Makes the id of the evidence about an anchor; the same for the same anchor. */

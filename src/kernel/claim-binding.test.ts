@@ -5,7 +5,7 @@ import type { Artifact } from '#contracts/artifact.ts';
 import type { ClaimTemplate } from '#contracts/claim.ts';
 import type { EventDraft } from '#contracts/event.ts';
 import { proveAbsence, type AbsenceQuestion } from './absence-proof.ts';
-import { ASKED } from './absence-proof.test.ts';
+import { ASKED, ROW } from './absence-proof.test.ts';
 import { checkAnswer, composeAnswer, type Composition } from './claim-binding.ts';
 import { ARTIFACTS, artifactOf, begun, OPENING, recordsOf, SETTLED, settled, stateOf } from './claims-run.test.ts';
 import { changed, GOAL, PLAN } from './claims-world.test.ts';
@@ -308,17 +308,7 @@ test('an inference says how uncertain it is, and confidence is that of the weake
 });
 
 test('an absence is said only with a proof that holds', () => {
-  const row = {
-    effectId: 'eff_1',
-    tenant: 't9',
-    runId: 'run_1',
-    action: 'notify:send',
-    resource: 'member:m42',
-    idempotencyKey: 'k',
-    state: 'completed',
-    updatedAt: '2026-07-22T15:00:00Z',
-  } as const;
-  const planted = compositionOf(SETTLED, ARTIFACTS, { effects: [row] });
+  const planted = compositionOf(SETTLED, ARTIFACTS, { effects: [ROW] });
   assert.deepEqual(reasons(planted), [['not-sent', 'proof_failed', [], undefined]]);
   // And one who says it all the same is refused.
   assert.deepEqual(

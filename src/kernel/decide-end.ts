@@ -2,7 +2,7 @@
 import type { CommandOf } from '#contracts/command.ts';
 import type { EventDraft } from '#contracts/event.ts';
 import { settleCancellation } from './cancellation.ts';
-import { checkAnswer } from './interim-checks.ts';
+import { checkAnswer } from './claim-binding.ts';
 import { decided, type Decision, refused } from './decision.ts';
 import { failure } from './failure.ts';
 import { joinOutcome } from './join.ts';
