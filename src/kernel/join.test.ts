@@ -67,6 +67,20 @@ test('a required step skipped after one that found nothing makes the run no_data
   assert.equal(trial.state.result, 'no_data');
 });
 
+test('an optional step skipped for what found nothing is not missed where the whole run found nothing', () => {
+  const setup: Setup = { steps: [stepOf('s1'), stepOf('s2?', ['s1']), stepOf('s3?', ['s2'])] };
+  const nothing = plannedTrial(setup);
+  nothing.dispatch('s1');
+  nothing.deliver('s1', { status: 'no_data' });
+  assert.equal(nothing.state.result, 'no_data');
+  const something = plannedTrial({ steps: [stepOf('s1'), stepOf('s2?', ['s1']), stepOf('s3?', ['s2'])] });
+  something.dispatch('s1');
+  something.deliver('s1');
+  something.dispatch('s2');
+  something.deliver('s2', { status: 'no_data' });
+  assert.equal(something.state.result, 'degraded');
+});
+
 test('a skipped required step weighs as much as the worst step that made it impossible, in either order', () => {
   const setup: Setup = { steps: [stepOf('a'), stepOf('b?'), stepOf('c', ['a', 'b'])] };
   const results = [

@@ -51,7 +51,10 @@ export function joinResult(
   const required = [...stepsOf(state, join.requiredSteps)];
   const worst = requiredResult(state, join, view);
   const base = boundBy(join, worst.severity);
-  const missing = [...stepsOf(state, join.optionalSteps)].filter((step) => isMissing(view.outcomeOf(step)));
+  const pointless = base === 'no_data' ? skippedForNothing(state, view) : new Set<StepState>();
+  const missing = [...stepsOf(state, join.optionalSteps)].filter(
+    (step) => isMissing(view.outcomeOf(step)) && !pointless.has(step),
+  );
   const names = missing.map((step) => step.definition.stepId).join(', ');
   if (missing.length > 0 && join.onOptionalFailure === 'failed')
     return { result: 'failed', reason: `Optional steps are missing and the join says failed: ${names}.` };
@@ -139,6 +142,12 @@ function severityOfSkipped(state: RunState, view: JoinView): ReadonlyMap<StepSta
     }
   }
   return marked;
+}
+
+/** Skipped because what they rest on found nothing: nobody misses them where the whole run found nothing. */
+function skippedForNothing(state: RunState, view: JoinView): ReadonlySet<StepState> {
+  const causes = [...severityOfSkipped(state, view)];
+  return new Set(causes.flatMap(([step, severity]) => (severity === 'no_data' ? [step] : [])));
 }
 
 function rootSeverity(outcome: Exclude<StepOutcome, 'skipped' | 'completed'>): Severity {

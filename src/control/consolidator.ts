@@ -1,0 +1,84 @@
+/**
+ * Composes the answer from accepted results and their observed records only, as stored, with the proofs of what did not happen. It adds no
+ * word of its own: the kernel renders the goal's sentences, and checks the answer again when it takes it. Source: DESIGN §3.9; INV-03.
+ */
+import type { Artifact } from '#contracts/artifact.ts';
+import type { EvidenceId } from '#contracts/ids.ts';
+import { proveAbsence, type AbsenceAnswer } from '#kernel/absence-proof.ts';
+import { composeAnswer } from '#kernel/claim-binding.ts';
+import { joinOutcome } from '#kernel/join.ts';
+import { awaitsAnswer } from '#kernel/next.ts';
+import type { RunState } from '#kernel/run-state.ts';
+import { readStoredArtifact } from '#kernel/stored-artifact.ts';
+import type { Store } from '#ports/store.ts';
+import type { RunContext } from './run-context.ts';
+
+/**
+ * Delivers `compose` once the join is decided; nothing when it is not. A record that does not read back under its digest is left out, so that
+ * the sentences that rest on it are not said.
+ */
+export async function composeAnswerOf(
+  context: Pick<RunContext, 'driver' | 'store' | 'clock' | 'ids' | 'workload'>,
+  state: RunState,
+): Promise<void> {
+  if (!awaitsAnswer(state)) return;
+  const observed = await observedRecords(context.store, state);
+  const absence = await absenceOf(context, state);
+  const records = { ...observed, ...absence.records };
+  const answer = composeAnswer({
+    state,
+    records,
+    proofs: absence.proofs,
+    proofEvidence: absence.evidence,
+    result: joinOutcome(state).result,
+    needsHuman: state.needsHuman,
+    claimId: () => context.ids.next('clm'),
+  });
+  await context.driver.deliver(state.ref, {
+    kind: 'compose',
+    at: context.clock.now(),
+    actor: context.workload,
+    answer,
+    records,
+    proofEvidence: absence.evidence,
+  });
+}
+
+/** Of every settled step, the records of its accepted artifact by evidence id. */
+async function observedRecords(store: Store, state: RunState): Promise<Artifact['records']> {
+  const refs = [...state.steps.values()].flatMap(({ result }) => result?.artifactRef ?? []);
+  const found = await Promise.all(
+    refs.map(async (ref) => {
+      const read = readStoredArtifact(await store.artifact(state.ref.tenant, ref), ref);
+      return read.ok ? Object.entries(read.artifact.records) : [];
+    }),
+  );
+  return Object.fromEntries(found.flat());
+}
+
+/** What the run's own ledgers say: every lease, every dispatched skill, every effect. */
+async function absenceOf(
+  context: Pick<RunContext, 'store' | 'clock' | 'ids'>,
+  state: RunState,
+): Promise<Pick<AbsenceAnswer, 'proofs' | 'evidence' | 'records'>> {
+  const { goal, ref } = state;
+  if (goal === undefined) return { proofs: {}, evidence: [], records: {} };
+  const [leases, effects] = await Promise.all([
+    context.store.leasesOfRun(ref.tenant, ref.runId),
+    context.store.effects(ref.tenant, ref.runId),
+  ]);
+  const ids = new Map<string, EvidenceId>();
+  return proveAbsence({
+    goal,
+    runId: ref.runId,
+    leases,
+    effects,
+    dispatched: [...state.steps.values()].flatMap(({ attempts, skill }) => attempts.map(() => skill)),
+    at: context.clock.now(),
+    evidenceId: (anchor) => {
+      const known = ids.get(anchor) ?? context.ids.next('ev');
+      ids.set(anchor, known);
+      return known;
+    },
+  });
+}

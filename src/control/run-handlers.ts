@@ -1,0 +1,62 @@
+/**
+ * The central run loop: what a run needs from outside, done by control. Decisions stay in the kernel; each outcome comes back as a command.
+ * Source: DESIGN §3.3, §3.4, §3.9, §4.
+ */
+import type { JobTodo } from '#contracts/command.ts';
+import type { RunState } from '#kernel/run-state.ts';
+import type { RunHandlers } from '#ports/driver.ts';
+import { cancelTask, type Cancellations } from './cancel-task.ts';
+import { composeAnswerOf } from './consolidator.ts';
+import { prepareDispatch } from './dispatch-step.ts';
+import { createLeaseBook } from './lease-book.ts';
+import { planRun } from './planning-loop.ts';
+import type { RunContext } from './run-context.ts';
+import { sendStep } from './send-step.ts';
+
+const PLANNER_TIMEOUT_MS = 5_000;
+
+export type RunHandlersOptions = Omit<RunContext, 'leases' | 'plannerTimeoutMs'> & {
+  /** How long a planner may think per round. */
+  readonly plannerTimeoutMs?: number;
+};
+
+/**
+ * Handlers for central runs, to be registered with the driver. Each job may be performed again after a crash: sends keep their dispatch
+ * id, which the team deduplicates; the rest is decided by the kernel once.
+ */
+export function createRunHandlers(options: RunHandlersOptions): RunHandlers<RunState> {
+  const context: RunContext = {
+    ...options,
+    leases: createLeaseBook(),
+    plannerTimeoutMs: options.plannerTimeoutMs ?? PLANNER_TIMEOUT_MS,
+  };
+  const cancellations: Cancellations = new Map();
+  return {
+    prepare: (state, todo, at) =>
+      todo.kind === 'dispatch' ? prepareDispatch(context, state, { todo, at }) : undefined,
+    perform: ({ todo }, state, signal) => perform(todo, state, { context, cancellations, signal }),
+  };
+}
+
+function perform(
+  todo: JobTodo,
+  state: RunState,
+  by: { readonly context: RunContext; readonly cancellations: Cancellations; readonly signal: AbortSignal },
+): Promise<void> {
+  const { context, cancellations, signal } = by;
+  switch (todo.kind) {
+    case 'plan':
+      return planRun(context, state, { todo, signal });
+    case 'send':
+      return sendStep(context, state, { todo, signal });
+    case 'cancelTask':
+      return cancelTask(context, state, { todo, cancellations, signal });
+    case 'compose':
+      return composeAnswerOf(context, state);
+    case 'dispatch':
+      // Prepared in the unit of work that made the step ready; there is nothing to do after it.
+      return Promise.resolve();
+    default:
+      return todo satisfies never;
+  }
+}

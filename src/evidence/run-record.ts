@@ -1,0 +1,71 @@
+/** A run as the store has it, read back and checked: its whole log with the chain verified, and its artifacts with their digests. INV-11. */
+import type { Artifact } from '#contracts/artifact.ts';
+import type { RunRef } from '#contracts/command.ts';
+import type { EffectRow } from '#contracts/effect-row.ts';
+import type { RunEvent } from '#contracts/event.ts';
+import type { StepId } from '#contracts/ids.ts';
+import type { LeaseRow } from '#contracts/lease.ts';
+import { verifyChain } from '#kernel/chain.ts';
+import { foldRun } from '#kernel/evolve.ts';
+import type { RunState } from '#kernel/run-state.ts';
+import { readStoredArtifact } from '#kernel/stored-artifact.ts';
+import type { Store } from '#ports/store.ts';
+
+const PAGE_COUNT = 1_000;
+/** Events read of one run at most; a longer log is not explained here. */
+const EVENT_COUNT_MAX = 1_000_000;
+
+export interface RunRecord {
+  readonly ref: RunRef;
+  readonly events: readonly RunEvent[];
+  /** Undefined: the chain holds. Else which event does not, and how. */
+  readonly chainFault: string | undefined;
+  readonly state: RunState;
+  /** The accepted artifact of each settled step, as far as it reads back. */
+  readonly artifacts: ReadonlyMap<StepId, Artifact>;
+  /** Why a settled step's artifact does not read back. */
+  readonly artifactFaults: ReadonlyMap<StepId, string>;
+  readonly leases: ReadonlyMap<string, LeaseRow>;
+  readonly effects: readonly EffectRow[];
+}
+
+/** Undefined when there is no such run. */
+export async function readRunRecord(store: Store, ref: RunRef): Promise<RunRecord | undefined> {
+  const events = await allEvents(store, ref);
+  const state = foldRun(events);
+  if (state === undefined) return undefined;
+  const chain = verifyChain({ ref, seq: 0, hash: '' }, events);
+  const artifacts = new Map<StepId, Artifact>();
+  const artifactFaults = new Map<StepId, string>();
+  for (const { definition, result } of state.steps.values()) {
+    if (result?.artifactRef === undefined) continue;
+    const bytes = await store.artifact(ref.tenant, result.artifactRef);
+    const read = readStoredArtifact(bytes, result.artifactRef);
+    if (read.ok) artifacts.set(definition.stepId, read.artifact);
+    else artifactFaults.set(definition.stepId, read.error.message);
+  }
+  const [leases, effects] = await Promise.all([
+    store.leasesOfRun(ref.tenant, ref.runId),
+    store.effects(ref.tenant, ref.runId),
+  ]);
+  return {
+    ref,
+    events,
+    chainFault: chain.ok ? undefined : `event ${chain.seq}: expected ${chain.expected}, got ${chain.got}`,
+    state,
+    artifacts,
+    artifactFaults,
+    leases: new Map(leases.map((row) => [row.leaseId, row])),
+    effects,
+  };
+}
+
+async function allEvents(store: Store, ref: RunRef): Promise<readonly RunEvent[]> {
+  const events: RunEvent[] = [];
+  while (events.length < EVENT_COUNT_MAX) {
+    const page = await store.events(ref, events.at(-1)?.seq ?? 0, PAGE_COUNT);
+    events.push(...page);
+    if (page.length < PAGE_COUNT) break;
+  }
+  return events;
+}

@@ -1,0 +1,144 @@
+/**
+ * Why a sentence of the answer holds: claim → evidence → record version → tool call → worker → A2A task → lease, each link verified again
+ * against what the store has now, not against what the run said of itself. Source: DESIGN §5; INV-03, INV-10, INV-11.
+ */
+import type { Answer } from '#contracts/answer.ts';
+import type { Claim } from '#contracts/claim.ts';
+import type { RunRef } from '#contracts/command.ts';
+import { CaseOpsError } from '#contracts/error.ts';
+import { anchorAtVersion, type Evidence } from '#contracts/evidence.ts';
+import type { StepId } from '#contracts/ids.ts';
+import type { WhyLink, WhyView } from '#contracts/run-view.ts';
+import { resolvePointer } from '#kernel/pointer.ts';
+import { digestOf } from '#kernel/digest.ts';
+import type { Store } from '#ports/store.ts';
+import { absenceLinks } from './why-absence.ts';
+import { broken, link } from './why-link.ts';
+import { readRunRecord, type RunRecord } from './run-record.ts';
+import { stepLinks } from './why-step.ts';
+
+/**
+ * The chain behind the claim with this id or key, or behind each. Throws ERR_NOT_FOUND when the run, its answer or the claim does not exist.
+ * A link that does not hold is a verdict, never an exception.
+ */
+export async function explainClaims(
+  store: Store,
+  asked: { readonly ref: RunRef; readonly claim: string | undefined },
+): Promise<readonly WhyView[]> {
+  const record = await readRunRecord(store, asked.ref);
+  const answer = record?.state.answer;
+  if (record === undefined || answer === undefined)
+    throw new CaseOpsError('ERR_NOT_FOUND', `Run ${asked.ref.runId} has no answer to explain.`, { at: 'evidence' });
+  const claims = answer.claims.filter(
+    ({ claimId, key }) => asked.claim === undefined || claimId === asked.claim || key === asked.claim,
+  );
+  if (claims.length === 0 && asked.claim !== undefined)
+    throw new CaseOpsError('ERR_NOT_FOUND', `Run ${asked.ref.runId} says no claim ${asked.claim.slice(0, 128)}.`, {
+      at: 'evidence',
+    });
+  return claims.map((claim) => explain(record, answer, claim));
+}
+
+function explain(record: RunRecord, answer: Answer, claim: Claim): WhyView {
+  const evidence = new Map(answer.evidence.map((item): [string, Evidence] => [item.evidenceId, item]));
+  const branches =
+    claim.kind === 'absence'
+      ? [
+          {
+            anchor: claim.proof?.action ?? claim.key,
+            links: [...absenceLinks(record, claim, claimLink(record, claim))],
+          },
+        ]
+      : claim.evidenceIds.map((evidenceId) => {
+          const item = evidence.get(evidenceId);
+          return item === undefined
+            ? {
+                anchor: evidenceId,
+                links: [broken('evidence', evidenceId, { why: 'The answer names evidence that it does not hold.' })],
+              }
+            : { anchor: anchorAtVersion(item), links: [...evidenceLinks(record, claim, item)] };
+        });
+  const links = branches.flatMap((branch) => branch.links);
+  const brokenCount = links.filter(({ verdict }) => verdict === 'Broken').length;
+  return {
+    runId: record.ref.runId,
+    claimId: claim.claimId,
+    key: claim.key,
+    text: claim.text,
+    holds: brokenCount === 0 && links.length > 0,
+    linkCount: links.length,
+    brokenCount,
+    branches,
+  };
+}
+
+function claimLink(record: RunRecord, claim: Claim): WhyLink {
+  const detail = { kind: claim.kind, template: claim.template, chainHead: record.state.hash };
+  if (record.chainFault !== undefined)
+    return broken('claim', claim.claimId, { why: `The run's log does not verify: ${record.chainFault}.`, detail });
+  const unbound = claim.kind !== 'absence' && claim.evidenceIds.length === 0;
+  if (unbound) return broken('claim', claim.claimId, { why: 'It rests on no evidence.', detail });
+  return link('claim', claim.claimId, { note: claim.text, verdict: 'Bound', detail });
+}
+
+function evidenceLinks(record: RunRecord, claim: Claim, item: Evidence): readonly WhyLink[] {
+  const step = bearer(record, item);
+  const ref = anchorAtVersion(item);
+  const detail = {
+    evidenceId: item.evidenceId,
+    source: item.source,
+    version: item.version,
+    observedAt: item.observedAt,
+    trust: item.trust,
+    digest: item.digest,
+  };
+  if (step === undefined)
+    return [
+      claimLink(record, claim),
+      broken('evidence', ref, { why: 'No accepted artifact that reads back holds it.', detail }),
+    ];
+  return [
+    claimLink(record, claim),
+    link('evidence', ref, { note: `observed by ${item.source}`, verdict: 'Known', detail }),
+    recordLink(record, claim, { item, stepId: step }),
+    ...stepLinks(record, { item, stepId: step }),
+  ];
+}
+
+/** The step whose accepted artifact, as stored now, holds exactly this evidence. */
+function bearer(record: RunRecord, item: Evidence): StepId | undefined {
+  for (const [stepId, artifact] of record.artifacts)
+    if (artifact.evidence.some((other) => other.evidenceId === item.evidenceId && digestOf(other) === digestOf(item)))
+      return stepId;
+  return undefined;
+}
+
+/** The observed record hashes to the evidence's digest, and every pointer of the claim into it gives the value that was said. */
+function recordLink(
+  record: RunRecord,
+  claim: Claim,
+  of: { readonly item: Evidence; readonly stepId: StepId },
+): WhyLink {
+  const { evidenceId, digest } = of.item;
+  const records = record.artifacts.get(of.stepId)?.records ?? {};
+  const observed = Object.hasOwn(records, evidenceId) ? records[evidenceId] : undefined;
+  const ref = anchorAtVersion(of.item);
+  if (observed === undefined)
+    return broken('record', ref, { why: 'The artifact holds no record for it.', detail: { digest } });
+  const actual = digestOf(observed);
+  if (actual !== digest) return broken('record', ref, { why: `The record hashes to ${actual}.`, detail: { digest } });
+  const pointers = Object.entries(claim.slots).flatMap(([name, slot]) =>
+    'evidenceId' in slot && slot.evidenceId === evidenceId ? [{ name, pointer: slot.pointer, value: slot.value }] : [],
+  );
+  const lost = pointers.find(({ pointer }) => !resolvePointer(observed, pointer).found);
+  if (lost !== undefined)
+    return broken('record', ref, { why: `${lost.pointer} is not in the record.`, detail: { digest } });
+  const detail = Object.fromEntries(
+    pointers.map(({ name, pointer, value }) => [name, `${pointer} = ${value.slice(0, 500)}`]),
+  );
+  return link('record', ref, {
+    note: pointers.map(({ pointer }) => pointer).join(', ') || 'whole record',
+    verdict: 'Resolves',
+    detail: { ...detail, digest },
+  });
+}
