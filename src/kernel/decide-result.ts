@@ -1,7 +1,6 @@
 /** Taking what came back for a step: accepted, refused, or recorded only. INV-01, INV-05, INV-08. Source: DESIGN §3.6, §3.7. */
 import type { Acceptance } from '#contracts/artifact.ts';
 import type { CommandOf } from '#contracts/command.ts';
-import type { ErrorRecord } from '#contracts/error.ts';
 import type { EventBody } from '#contracts/event.ts';
 import type { Digest } from '#contracts/ids.ts';
 import type { StepResult } from '#contracts/step-result.ts';

@@ -56,15 +56,16 @@ test('a run without a goal has no deadline', () => {
   assert.deepEqual(trial.tick(1_000_000), []);
 });
 
+const blockedRun = (deadlineAt?: string): TrialRun => {
+  const goal = deadlineAt === undefined ? {} : { deadlineAt };
+  const trial = plannedTrial({ steps: [stepOf('s1'), stepOf('s2')], goal });
+  trial.dispatch('s1');
+  trial.deliver('s1');
+  trial.deliver('s1', { value: 'other' });
+  return trial;
+};
+
 test('running time stands still while the run is blocked; an absolute deadline does not', () => {
-  const blockedRun = (deadlineAt?: string): TrialRun => {
-    const goal = deadlineAt === undefined ? {} : { deadlineAt };
-    const trial = plannedTrial({ steps: [stepOf('s1'), stepOf('s2')], goal });
-    trial.dispatch('s1');
-    trial.deliver('s1');
-    trial.deliver('s1', { value: 'other' });
-    return trial;
-  };
   assert.deepEqual(blockedRun().todos(), []);
   assert.deepEqual(blockedRun().tick(100_000), []);
   const bound = blockedRun(atMs(20_000));

@@ -117,22 +117,23 @@ test('planning is paid from the account of the run, never beyond what is left', 
   assert.equal(trial.state.budget?.modelTokenCountUsed, 1_000);
 });
 
-test('a run of 2,000 chained steps costs as many step look-ups per event as one of 20', () => {
-  const lookups = (stepCount: number): number => {
-    const steps = Array.from({ length: stepCount }, (_, i) => stepOf(`s${i}`, i === 0 ? [] : [`s${i - 1}`]));
-    const trial = plannedTrial({ steps, budget: { toolCallCountMax: 5_000, modelTokenCountMax: 50_000 } });
-    const get = trial.state.steps.get.bind(trial.state.steps);
-    let count = 0;
-    trial.state.steps.get = (stepId) => {
-      count += 1;
-      return get(stepId);
-    };
-    for (let i = 0; i < 10; i += 1) {
-      trial.dispatch(`s${i}`);
-      trial.deliver(`s${i}`);
-      trial.todos();
-    }
-    return count;
+const lookups = (stepCount: number): number => {
+  const steps = Array.from({ length: stepCount }, (_, i) => stepOf(`s${i}`, i === 0 ? [] : [`s${i - 1}`]));
+  const trial = plannedTrial({ steps, budget: { toolCallCountMax: 5_000, modelTokenCountMax: 50_000 } });
+  const get = trial.state.steps.get.bind(trial.state.steps);
+  let count = 0;
+  trial.state.steps.get = (stepId) => {
+    count += 1;
+    return get(stepId);
   };
+  for (let i = 0; i < 10; i += 1) {
+    trial.dispatch(`s${i}`);
+    trial.deliver(`s${i}`);
+    trial.todos();
+  }
+  return count;
+};
+
+test('a run of 2,000 chained steps costs as many step look-ups per event as one of 20', () => {
   assert.equal(lookups(2_000), lookups(20));
 });

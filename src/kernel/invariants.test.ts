@@ -110,6 +110,17 @@ test('INV-03: claims that are bound to nothing, guess without saying so, or say 
   assert.deepEqual(broken(running(), composed({ kind: 'inference' })), ['INV-03']);
   assert.deepEqual(broken(running(), composed({ kind: 'inference', uncertainty: 'Two days either way.' })), []);
   assert.deepEqual(broken(running(), composed({ kind: 'absence' })), ['INV-03']);
+  const proof = {
+    action: 'notify:send',
+    prohibitedByGoal: true,
+    leaseCountExamined: 3,
+    leaseCountPermitting: 0,
+    dispatchCountCalling: 0,
+    effectRowCount: 0,
+    holds: true,
+  };
+  assert.deepEqual(broken(running(), composed({ kind: 'absence', proof })), []);
+  assert.deepEqual(broken(running(), composed({ kind: 'absence', proof: { ...proof, holds: false } })), ['INV-03']);
 });
 
 test('INV-05: a second end of a step is found', () => {
@@ -120,24 +131,26 @@ test('INV-05: a second end of a step is found', () => {
   assert.deepEqual(broken(trial, skip), ['INV-05']);
 });
 
+const reserved = (toolCallCount: number, modelTokenCount: number): EventDraft => ({
+  kind: 'budget.reserved',
+  body: { stepId: 's2', attempt: 1, toolCallCount, modelTokenCount },
+});
+
+const released = (stepId: string, toolCallCount: number, modelTokenCount: number): EventDraft => ({
+  kind: 'budget.settled',
+  body: {
+    stepId,
+    attempt: 1,
+    reserved: { toolCallCount, modelTokenCount },
+    used: { toolCallCount: 0, modelTokenCount: 0, durationMs: 0 },
+  },
+});
+
 test('INV-06: a reservation beyond what is left, and a release of something else, are found', () => {
-  const reserved = (toolCallCount: number, modelTokenCount: number): EventDraft => ({
-    kind: 'budget.reserved',
-    body: { stepId: 's2', attempt: 1, toolCallCount, modelTokenCount },
-  });
   const trial = running();
   assert.deepEqual(broken(trial, reserved(31, 990)), []);
   assert.deepEqual(broken(trial, reserved(32, 0)), ['INV-06']);
   assert.deepEqual(broken(trial, reserved(0, 991)), ['INV-06']);
-  const released = (stepId: string, toolCallCount: number, modelTokenCount: number): EventDraft => ({
-    kind: 'budget.settled',
-    body: {
-      stepId,
-      attempt: 1,
-      reserved: { toolCallCount, modelTokenCount },
-      used: { toolCallCount: 0, modelTokenCount: 0, durationMs: 0 },
-    },
-  });
   assert.deepEqual(broken(trial, released('s1', 1, 10)), []);
   assert.deepEqual(broken(trial, released('s1', 2, 10)), ['INV-06']);
   assert.deepEqual(broken(trial, released('s1', 1, 11)), ['INV-06']);
