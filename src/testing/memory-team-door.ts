@@ -23,7 +23,7 @@ import type {
 import { fixtureArtifact } from './team-fixtures.ts';
 
 /** One task as its test drives it. */
-export interface MemoryTask {
+interface MemoryTask {
   readonly taskId: string;
   readonly dispatch: Dispatch;
   /** Delivers an artifact; ignored once ended. */

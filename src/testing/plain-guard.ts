@@ -9,11 +9,11 @@ import type { Authenticated, Checked, Guard, GuardOperation, GuardRequest } from
 import type { HeldLease } from '#ports/issuer.ts';
 import { fixtureSkill, PLAN_DIGEST } from './team-fixtures.ts';
 
-export const SUPERVISOR = 'spiffe://caseops.test/supervisor';
+const SUPERVISOR = 'spiffe://caseops.test/supervisor';
 export const ISSUED_AT = 1_785_542_400;
 
 /** Claims of a lease for a dispatch, or of a control lease when `use` says so. */
-export function plainClaims(audience: string, over: Partial<LeaseClaims> = {}): LeaseClaims {
+function plainClaims(audience: string, over: Partial<LeaseClaims> = {}): LeaseClaims {
   return {
     iss: 'https://issuer.caseops.test',
     sub: 'requester@t9',

@@ -7,7 +7,7 @@ import { CONTRACTS_EXTENSION, contractsParams, demandsLease, wireCard } from './
 import { A2A_VERSION } from './protocol-version.ts';
 import type { Binding } from './wire-error.ts';
 
-export const CARD_BYTES_MAX = 1_048_576;
+const CARD_BYTES_MAX = 1_048_576;
 
 /** The verdict on a card's signature; `thumbprint` is the pinned key's. */
 export type VerifiedCard =

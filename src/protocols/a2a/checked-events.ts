@@ -1,9 +1,9 @@
 /** Reads a team's event stream beside the SDK: bounded lines, strict JSON, and error frames as our errors. Source: SEAMS. */
 import { CaseOpsError } from '#contracts/error.ts';
 import { parseStrictJson } from '#kernel/strict-json.ts';
-import { readWireError } from './wire-error.ts';
+import { readWireError, thrown } from './wire-error.ts';
 
-export const EVENT_BYTES_MAX = 4_194_304;
+const EVENT_BYTES_MAX = 4_194_304;
 
 /** Passes bytes on unchanged; fails the stream at the first frame that is malformed, too large or an error. */
 export function checkEvents(): TransformStream<Uint8Array, Uint8Array> {
@@ -27,10 +27,7 @@ function firstFault(lines: readonly string[]): CaseOpsError | undefined {
     const parsed = parseStrictJson(line.slice('data:'.length).trim(), { bytesMax: EVENT_BYTES_MAX });
     if (!parsed.ok) return unreadable(parsed.error.message);
     // Both bindings put a failure under `error`: as an error frame, or as a JSON-RPC answer without a result.
-    if (isFailure(parsed.value)) {
-      const { code, message, at, retryable, detail } = readWireError(500, parsed.value, 'a2a');
-      return new CaseOpsError(code, message, { at, retryable, ...(detail === undefined ? {} : { detail }) });
-    }
+    if (isFailure(parsed.value)) return thrown(readWireError(500, parsed.value, 'a2a'));
   }
   return undefined;
 }

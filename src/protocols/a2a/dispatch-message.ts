@@ -13,8 +13,8 @@ import type { HeldLease } from '#ports/issuer.ts';
 export const DISPATCH_MEDIA_TYPE = 'application/vnd.caseops.dispatch+json';
 
 /** The lease that travels beside a message, by reference. */
-export const leaseReference = z.strictObject({ jti: z.string().min(1).max(80), digest });
-export type LeaseReference = z.infer<typeof leaseReference>;
+const leaseReference = z.strictObject({ jti: z.string().min(1).max(80), digest });
+type LeaseReference = z.infer<typeof leaseReference>;
 
 const id = z.string().min(1).max(128);
 const part = z.object({ data: z.unknown().optional(), mediaType: z.string().max(128).optional() });
@@ -106,7 +106,7 @@ export function wireMessage(read: DispatchMessage): Readonly<Record<string, unkn
 }
 
 /** Id of the lease and sha-256 of its signing input. */
-export function referenceOf(lease: HeldLease): LeaseReference {
+function referenceOf(lease: HeldLease): LeaseReference {
   return { jti: lease.leaseId, digest: digestOfBytes(lease.token.slice(0, lease.token.lastIndexOf('.'))) };
 }
 

@@ -2,15 +2,15 @@
  * The client's way to the wire: each call presents its own lease, found by a handle that the SDK carries through as a header. Answers
  * are bounded and read strictly before the SDK sees them, and error answers leave as our errors. Source: SEAMS "A2A", "Client".
  */
-import { CaseOpsError, type ErrorRecord } from '#contracts/error.ts';
+import { CaseOpsError } from '#contracts/error.ts';
 import { parseStrictJson } from '#kernel/strict-json.ts';
 import type { HeldLease } from '#ports/issuer.ts';
 import { checkEvents } from './checked-events.ts';
-import { readWireError } from './wire-error.ts';
+import { readWireError, thrown } from './wire-error.ts';
 
 /** Names the call to our fetch; never sent. */
 export const CALL_HEADER = 'x-caseops-call';
-export const ANSWER_BYTES_MAX = 4_194_304;
+const ANSWER_BYTES_MAX = 4_194_304;
 
 export interface LeasedFetch {
   readonly fetch: typeof fetch;
@@ -97,12 +97,6 @@ async function readBounded(response: Response): Promise<string> {
       retryable: false,
     });
   return new TextDecoder().decode(Buffer.concat(chunks));
-}
-
-/** The error form of a record, with its own word on retrying. */
-export function thrown(record: ErrorRecord): CaseOpsError {
-  const { code, message, at, retryable, detail } = record;
-  return new CaseOpsError(code, message, { at, retryable, ...(detail === undefined ? {} : { detail }) });
 }
 
 function unreachable(url: string, cause: unknown): CaseOpsError {

@@ -10,14 +10,14 @@ import type { TeamDefinition } from '#ports/team-definition.ts';
 import type { Operation } from './operation.ts';
 
 /** Actions of control leases at a team. */
-export const CONTROL_ACTIONS = {
+const CONTROL_ACTIONS = {
   get: 'task:read',
   subscribe: 'task:subscribe',
   cancel: 'task:cancel',
   list: 'task:list',
 } as const satisfies Partial<Record<Operation['kind'], Action>>;
 
-export type ControlKind = keyof typeof CONTROL_ACTIONS;
+type ControlKind = keyof typeof CONTROL_ACTIONS;
 
 /** What a control operation says about itself: the task it names, as the record has it. */
 export interface ControlTarget {

@@ -14,8 +14,8 @@ import { timestamp } from '#contracts/ids.ts';
 import { readDispatchMessage, wireMessage } from './dispatch-message.ts';
 import type { ListQuery, OperationOf } from './operation.ts';
 
-export const PAGE_SIZE_DEFAULT = 50;
-export const PAGE_SIZE_MAX = 100;
+const PAGE_SIZE_DEFAULT = 50;
+const PAGE_SIZE_MAX = 100;
 
 export type Params<T> =
   | { readonly ok: true; readonly value: T; readonly wire: Readonly<Record<string, unknown>> }
@@ -122,7 +122,7 @@ export function readLastEventId(header: string | undefined): Params<number | und
 }
 
 /** A refusal that names what was expected. */
-export function malformed(message: string): { readonly ok: false; readonly error: A2AError } {
+function malformed(message: string): { readonly ok: false; readonly error: A2AError } {
   return { ok: false, error: new RequestMalformedError(message) };
 }
 

@@ -8,8 +8,8 @@ import { errorRecord, type ErrorRecord } from '#contracts/error.ts';
 import type { TaskUpdate, TaskView } from '#ports/team-door.ts';
 import { taskStateOf } from './task-state-map.ts';
 
-export const ERROR_MEDIA_TYPE = 'application/vnd.caseops.error+json';
-export const QUESTION_MEDIA_TYPE = 'application/vnd.caseops.question+json';
+const ERROR_MEDIA_TYPE = 'application/vnd.caseops.error+json';
+const QUESTION_MEDIA_TYPE = 'application/vnd.caseops.question+json';
 
 type Status = NonNullable<Task['status']>;
 type Standing = Pick<TaskView, 'phase' | 'result' | 'blocked' | 'error'>;

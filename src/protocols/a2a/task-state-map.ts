@@ -17,7 +17,7 @@ export const TASK_STATE_OF_PHASE = {
 } as const satisfies Record<Exclude<RunPhase, 'ended'>, TaskState>;
 
 /** An ended run. */
-export const TASK_STATE_OF_RESULT = {
+const TASK_STATE_OF_RESULT = {
   completed: TaskState.TASK_STATE_COMPLETED,
   no_data: TaskState.TASK_STATE_COMPLETED,
   partial: TaskState.TASK_STATE_COMPLETED,

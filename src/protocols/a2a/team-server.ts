@@ -17,8 +17,6 @@ import { callerOfRequest, createGate, type ProblemAnswer } from './request-gate.
 import { createTeamHandler } from './team-handler.ts';
 import { answerOf, type Binding } from './wire-error.ts';
 
-export const BODY_BYTES_MAX_DEFAULT = 1_048_576;
-
 /** Paths of the two interfaces below the server's URL. */
 export const INTERFACE_PATHS = { rest: '/rest', rpc: '/rpc' } as const;
 
@@ -26,12 +24,13 @@ export interface A2aServerOptions {
   readonly host: string;
   /** 0: any free port; what depends on it is made in `describe`. */
   readonly port: number;
+  /** Larger bodies are refused with 413; a dispatch is far below 1 MiB. */
   readonly bodyBytesMax: number;
   readonly clock: Clock;
 }
 
 /** One interface and its own guard: a lease for one interface is not good at the other. */
-export interface GuardedInterface {
+interface GuardedInterface {
   /** Base URL as leases and proofs name it: `${url}/rest` or `${url}/rpc` unless a proxy stands before. */
   readonly audience: string;
   readonly guard: Guard;

@@ -127,6 +127,12 @@ export function readWireError(status: number, body: unknown, at: string): ErrorR
   return { ...recordOf(code, message, at), retryable: [429, 502, 503, 504].includes(status), detail: said };
 }
 
+/** The error form of a record, with its own word on retrying. */
+export function thrown(record: ErrorRecord): CaseOpsError {
+  const { code, message, at, retryable, detail } = record;
+  return new CaseOpsError(code, message, { at, retryable, ...(detail === undefined ? {} : { detail }) });
+}
+
 function recordOf(code: keyof typeof ERROR_CODES, message: string, at: string): ErrorRecord {
   const kind = ERROR_CODES[code];
   return { code, kind, message, at, retryable: kind === 'unavailable' };
