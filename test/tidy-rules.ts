@@ -48,7 +48,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 
 /** Where a third-party package may be imported (prefix of the path); types of zod count as well. */
 const PACKAGES: readonly (readonly [pattern: RegExp, places: readonly string[]])[] = [
-  [/^zod$/, ['src/contracts/', 'src/protocols/', 'src/runtime/', 'src/testing/', 'cases/']],
+  [/^zod$/, ['src/contracts/', 'src/protocols/', 'src/effects/targets/', 'src/runtime/', 'src/testing/', 'cases/']],
   [/^@noble\/hashes/, ['src/kernel/']],
   [/^canonicalize$/, ['src/kernel/']],
   [/^(commander|@clack\/prompts)$/, ['cli/']],
