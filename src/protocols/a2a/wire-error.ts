@@ -77,11 +77,11 @@ export function answerOf(
   };
 }
 
-const detail = z.looseObject({
+const errorInfo = z.looseObject({
   reason: z.string().max(128).optional(),
   metadata: z.record(z.string(), z.string()).optional(),
 });
-const details = z.array(detail).max(16).catch([]);
+const details = z.array(errorInfo).max(16).catch([]);
 /** REST: google.rpc.Status under `error`; JSON-RPC: the envelope's `error`; a guard's refusal: problem+json. */
 const answer = z.looseObject({
   error: z
