@@ -1,5 +1,8 @@
 /** The public surface of CaseOps: define tools, skills, workers and teams; serve them; run goals. */
 export { CaseOpsError, ERROR_CODES, type ErrorCode, type ErrorKind, type ErrorRecord } from '#contracts/error.ts';
+export type { Finding, Plan } from '#contracts/plan.ts';
+export type { ClaimView, RunSummary, RunView, StepView, WhyLink, WhyView } from '#contracts/run-view.ts';
+export type { AgentView, PlanPreview, RunDesk } from '#ports/run-desk.ts';
 export type { GoalKind } from '#ports/goal-kind.ts';
 export type {
   Observed,
@@ -12,14 +15,18 @@ export type {
   WorkerResult,
 } from '#ports/team-definition.ts';
 export {
-  defineCase,
-  type CaseAccount,
-  type CaseDefinition,
-  type TeamContext,
-  type TeamFactory,
-} from './runtime/define-case.ts';
+  createCaseOps,
+  type CaseOps,
+  type CaseOpsOptions,
+  type Goal,
+  type RunningTeam,
+} from './runtime/create-case-ops.ts';
+export { defineCase, type CaseDefinition, type TeamContext, type TeamFactory } from './runtime/define-case.ts';
 export { defineSkill } from './runtime/define-skill.ts';
 export { defineTeam } from './runtime/define-team.ts';
 export { defineTool, serveTool } from './runtime/define-tool.ts';
 export { defineWorker } from './runtime/define-worker.ts';
+export { serveTeam, type ServedTeam, type ServeTeamOptions } from './runtime/serve-team.ts';
+export { VERSION } from './runtime/version.ts';
+export { SUPERVISOR_WORKLOAD } from './runtime/workloads.ts';
 export { mcpServer } from './runtime/mcp-server.ts';

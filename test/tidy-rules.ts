@@ -188,7 +188,7 @@ function parameterCount(text: string): number {
   let depth = 0;
   let count = 0;
   let inside = false;
-  for (const char of text.slice(text.indexOf('('))) {
+  for (const char of text.slice(text.indexOf('(')).replaceAll('=>', '  ')) {
     if (')]}>'.includes(char)) depth -= 1;
     if (depth === 0 && char === ')') return inside ? count + 1 : count;
     if (char === ',' && depth === 1) {

@@ -7,6 +7,7 @@ const purposes = ['claim_investigation', 'claim_portfolio'];
 
 export const claimsCase = defineCase({
   name: 'claims',
+  module: import.meta.url,
   goalKinds: [claimInvestigation, claimPortfolio],
   teams: {
     member: async () => (await import('./member/team.ts')).team,
@@ -14,11 +15,6 @@ export const claimsCase = defineCase({
     knowledge: async () => (await import('./knowledge/team.ts')).team,
     notification: async () => (await import('./notification/team.ts')).team,
   },
-  accounts: [
-    { account: 'requester@t9', tenant: 't9', roles: ['requester'], purposes, actions },
-    { account: 'approver@t9', tenant: 't9', roles: ['approver'], purposes, actions: [] },
-    { account: 'auditor@t9', tenant: 't9', roles: ['auditor'], purposes, actions: [] },
-    { account: 'requester@t8', tenant: 't8', roles: ['requester'], purposes, actions },
-  ],
+  requester: { purposes, actions },
   workloadActions: actions,
 });

@@ -24,6 +24,8 @@ export interface DevelopmentIssuerOptions {
   /** What a requester may ask for, from the case's configuration. */
   readonly purposes: readonly string[];
   readonly actions: readonly string[];
+  /** Of a user token, in seconds; 900 when left out. */
+  readonly lifetimeS?: number;
 }
 
 type UserVerdict =
@@ -33,7 +35,7 @@ type UserVerdict =
 type UserRefusalCode = 'malformed' | 'signature' | 'issuer' | 'audience' | 'expired' | 'account';
 
 export interface DevelopmentIssuer {
-  /** A token for 15 minutes. Throws CaseOpsError (ERR_UNAUTHENTICATED) for an account that does not exist. */
+  /** A token for the configured lifetime. Throws CaseOpsError (ERR_UNAUTHENTICATED) for an account that does not exist. */
   tokenFor(account: string): string;
   /** The grant behind a token, or why there is none. */
   verify(token: string): UserVerdict;
@@ -66,7 +68,7 @@ export function createDevelopmentIssuer(options: DevelopmentIssuerOptions): Deve
         sub,
         aud,
         iat,
-        exp: iat + LIFETIME_S,
+        exp: iat + (options.lifetimeS ?? LIFETIME_S),
         jti: ids.next('call'),
         tenant,
         roles,

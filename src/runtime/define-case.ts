@@ -16,22 +16,15 @@ export interface TeamContext {
 
 export type TeamFactory = (context: TeamContext) => TeamDefinition;
 
-/** A development identity of this case; real deployments take people from an OIDC issuer. */
-export interface CaseAccount {
-  /** `requester@t9`. */
-  readonly account: string;
-  readonly tenant: string;
-  readonly roles: readonly string[];
-  readonly purposes: readonly string[];
-  readonly actions: readonly string[];
-}
-
 export interface CaseDefinition {
   readonly name: string;
   readonly goalKinds: readonly GoalKind[];
+  /** `import.meta.url` of the module that exports this case: each team's process loads it. */
+  readonly module: string;
   /** Team name → its factory, loaded only in the team's process. */
   readonly teams: Readonly<Record<string, () => Promise<TeamFactory>>>;
-  readonly accounts: readonly CaseAccount[];
+  /** What a requester of this case may ask for; the development identities come from it. */
+  readonly requester: { readonly purposes: readonly string[]; readonly actions: readonly string[] };
   /** What the supervisor may ask of teams at all, whoever the user is. */
   readonly workloadActions: readonly string[];
 }
@@ -43,15 +36,8 @@ export function defineCase(definition: CaseDefinition): CaseDefinition {
       'goal kind',
       definition.goalKinds.map((kind) => kind.kind),
     ),
-    ...duplicates(
-      'account',
-      definition.accounts.map((account) => account.account),
-    ),
     ...(definition.goalKinds.length === 0 ? ['a case needs at least one goal kind'] : []),
     ...(Object.keys(definition.teams).length === 0 ? ['a case needs at least one team'] : []),
-    ...definition.accounts
-      .filter((account) => !account.account.endsWith(`@${account.tenant}`))
-      .map((account) => `account ${account.account} must end with @${account.tenant}`),
   ];
   if (findings.length > 0) {
     throw new CaseOpsError('ERR_CONFIG', `The case ${definition.name} is not sound: ${findings.join('; ')}.`, {

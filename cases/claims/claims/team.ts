@@ -5,6 +5,7 @@ import {
   defineWorker,
   mcpServer,
   serveTool,
+  SUPERVISOR_WORKLOAD,
   type TeamContext,
   type TeamDefinition,
 } from 'caseops';
@@ -89,7 +90,7 @@ export function team({ directory, now }: TeamContext): TeamDefinition {
       }),
     ],
     policy: purposes.map((purpose) => ({
-      actor: 'supervisor',
+      actor: SUPERVISOR_WORKLOAD,
       action: 'claims:read',
       resourceType: 'claim',
       purpose,

@@ -5,6 +5,7 @@ import {
   defineWorker,
   mcpServer,
   serveTool,
+  SUPERVISOR_WORKLOAD,
   type TeamContext,
   type TeamDefinition,
 } from 'caseops';
@@ -76,7 +77,7 @@ export function team({ directory, now }: TeamContext): TeamDefinition {
     ],
     policy: [
       {
-        actor: 'supervisor',
+        actor: SUPERVISOR_WORKLOAD,
         action: 'policies:read',
         resourceType: 'policy-topic',
         purpose: 'claim_investigation',

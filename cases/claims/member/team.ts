@@ -5,6 +5,7 @@ import {
   defineWorker,
   mcpServer,
   serveTool,
+  SUPERVISOR_WORKLOAD,
   type TeamContext,
   type TeamDefinition,
 } from 'caseops';
@@ -58,7 +59,7 @@ export function team({ directory, now }: TeamContext): TeamDefinition {
       }),
     ],
     policy: ['claim_investigation', 'claim_portfolio'].map((purpose) => ({
-      actor: 'supervisor',
+      actor: SUPERVISOR_WORKLOAD,
       action: 'members:read',
       resourceType: 'claim',
       purpose,

@@ -5,6 +5,7 @@ import {
   defineWorker,
   mcpServer,
   serveTool,
+  SUPERVISOR_WORKLOAD,
   type TeamContext,
   type TeamDefinition,
 } from 'caseops';
@@ -105,7 +106,7 @@ export function team({ now }: TeamContext): TeamDefinition {
     ],
     policy: [
       {
-        actor: 'supervisor',
+        actor: SUPERVISOR_WORKLOAD,
         action: 'notices:draft',
         resourceType: 'claim',
         purpose: 'claim_investigation',

@@ -31,87 +31,87 @@ const ASSETS: ReadonlyMap<string, string> = new Map([
   ['icon.svg', 'image/svg+xml'],
 ]);
 
-export function pageRoutes({ desk, authenticate, assetsDirectory }: HttpEdge): Hono {
+export function pageRoutes(edge: HttpEdge): Hono {
   const page = new Hono();
-  const icons = readFile(join(assetsDirectory, 'icons.svg'), 'utf8');
+  const icons = readFile(join(edge.assetsDirectory, 'icons.svg'), 'utf8');
   // A page that is never opened must not fail the process when the sheet is missing.
   icons.catch(() => undefined);
-  const show = async (
-    c: Context,
-    make: (grant: RootGrant) => Promise<{ readonly title: string; readonly body: Markup; readonly live?: boolean }>,
-  ) => {
-    const signIn = signedIn(c);
-    if (signIn instanceof Response) return signIn;
-    const grant = signIn === undefined ? undefined : authenticate(signIn);
-    try {
-      if (grant === undefined)
-        throw new CaseOpsError(
-          'ERR_UNAUTHENTICATED',
-          'Open the link that the command line printed: it signs this browser in.',
-          { at: 'page' },
-        );
-      const made = await make(grant);
-      return respond(renderDocument({ ...made, icons: await icons, who: grant.sub }), 200);
-    } catch (error) {
-      const problem = problemOf(error, c.req.path);
-      return respond(
-        renderDocument({
-          title: problem.title,
-          body: renderProblem(problem),
-          icons: await icons,
-          who: grant?.sub ?? '',
-        }),
-        problem.status,
-      );
-    }
-  };
-  page.get('/', (c) =>
-    show(c, async (grant) => ({
-      title: 'Runs',
-      body: renderRuns(await desk.list(grant, { limit: 50, before: undefined, result: undefined, state: undefined })),
-    })),
-  );
-  page.get('/runs/:id', (c) =>
-    show(c, async (grant) => {
-      const run = await desk.view(grant, c.req.param('id'));
-      const selected =
-        run.claims.find((claim) => claim.key === c.req.query('claim') || claim.claimId === c.req.query('claim')) ??
-        run.claims[0];
-      const why = selected === undefined ? undefined : (await desk.why(grant, run.runId, selected.claimId))[0];
-      return {
-        title: run.statement.text,
-        body: renderRun({ run, selected, why }),
-        live: run.state !== 'ended' && run.state !== 'blocked',
-      };
-    }),
-  );
-  page.get('/runs/:id/why', async (c) => {
-    const grant = authenticate(cookieOf(c) ?? '');
-    if (grant === undefined)
-      return respond(
-        renderProblem(problemOf(new CaseOpsError('ERR_UNAUTHENTICATED', 'Sign in again.', { at: 'page' }), c.req.path)),
-        401,
-      );
-    try {
-      const run = await desk.view(grant, c.req.param('id'));
-      const [why] = await desk.why(grant, run.runId, c.req.query('claim'));
-      const selected = run.claims.find((claim) => claim.claimId === why?.claimId);
-      if (why === undefined || selected === undefined)
-        throw new CaseOpsError('ERR_NOT_FOUND', 'There is no such sentence.', { at: 'page' });
-      return respond(renderWhy({ run, selected, why }), 200);
-    } catch (error) {
-      const problem = problemOf(error, c.req.path);
-      return respond(renderProblem(problem), problem.status);
-    }
-  });
+  page.get('/', (c) => show(c, { edge, icons, make: (grant) => runsPage(edge, grant) }));
+  page.get('/runs/:id', (c) => show(c, { edge, icons, make: (grant) => runPage(edge, grant, c) }));
+  page.get('/runs/:id/why', (c) => whyPanel(edge, c));
   page.get('/assets/:name', async (c) => {
-    const type = ASSETS.get(c.req.param('name'));
+    const name = c.req.param('name');
+    const type = ASSETS.get(name);
     if (type === undefined) return c.notFound();
-    return new Response(await readFile(join(assetsDirectory, c.req.param('name'))), {
-      headers: { ...SECURITY_HEADERS, 'content-type': type, 'cache-control': 'no-cache' },
-    });
+    const headers = { ...SECURITY_HEADERS, 'content-type': type, 'cache-control': 'no-cache' };
+    return new Response(await readFile(join(edge.assetsDirectory, name)), { headers });
   });
   return page;
+}
+
+interface MadePage {
+  readonly title: string;
+  readonly body: Markup;
+  readonly live?: boolean;
+}
+
+interface Showing {
+  readonly edge: HttpEdge;
+  readonly icons: Promise<string>;
+  readonly make: (grant: RootGrant) => Promise<MadePage>;
+}
+
+/** A whole document for who is signed in; a failure is a document too. */
+async function show(c: Context, { edge, icons, make }: Showing): Promise<Response> {
+  const signIn = signedIn(c);
+  if (signIn instanceof Response) return signIn;
+  const grant = signIn === undefined ? undefined : edge.authenticate(signIn);
+  try {
+    if (grant === undefined) {
+      throw new CaseOpsError(
+        'ERR_UNAUTHENTICATED',
+        'Open the link that the command line printed: it signs this browser in.',
+        { at: 'page' },
+      );
+    }
+    return respond(renderDocument({ ...(await make(grant)), icons: await icons, who: grant.sub }), 200);
+  } catch (error) {
+    const problem = problemOf(error, c.req.path);
+    const parts = { title: problem.title, body: renderProblem(problem), icons: await icons, who: grant?.sub ?? '' };
+    return respond(renderDocument(parts), problem.status);
+  }
+}
+
+async function runsPage({ desk }: HttpEdge, grant: RootGrant): Promise<MadePage> {
+  const runs = await desk.list(grant, { limit: 50, before: undefined, result: undefined, state: undefined });
+  return { title: 'Runs', body: renderRuns(runs) };
+}
+
+async function runPage({ desk }: HttpEdge, grant: RootGrant, c: Context): Promise<MadePage> {
+  const run = await desk.view(grant, c.req.param('id') ?? '');
+  const wanted = c.req.query('claim');
+  const selected = run.claims.find((claim) => claim.key === wanted || claim.claimId === wanted) ?? run.claims[0];
+  const why = selected === undefined ? undefined : (await desk.why(grant, run.runId, selected.claimId))[0];
+  const live = run.state !== 'ended' && run.state !== 'blocked';
+  return { title: run.statement.text, body: renderRun({ run, selected, why }), live };
+}
+
+/** The Why panel alone, for the script that swaps it. */
+async function whyPanel({ desk, authenticate }: HttpEdge, c: Context): Promise<Response> {
+  const grant = authenticate(cookieOf(c) ?? '');
+  try {
+    if (grant === undefined) throw new CaseOpsError('ERR_UNAUTHENTICATED', 'Sign in again.', { at: 'page' });
+    const run = await desk.view(grant, c.req.param('id') ?? '');
+    const [why] = await desk.why(grant, run.runId, c.req.query('claim'));
+    const selected = run.claims.find((claim) => claim.claimId === why?.claimId);
+    if (why === undefined || selected === undefined) {
+      throw new CaseOpsError('ERR_NOT_FOUND', 'There is no such sentence.', { at: 'page' });
+    }
+    return respond(renderWhy({ run, selected, why }), 200);
+  } catch (error) {
+    const problem = problemOf(error, c.req.path);
+    return respond(renderProblem(problem), problem.status);
+  }
 }
 
 function respond(body: Markup, status: number): Response {

@@ -1,0 +1,1 @@
+export const DEFAULT_ACCOUNT = 'requester@t9';

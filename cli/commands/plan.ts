@@ -1,0 +1,100 @@
+/** `caseops plan show|validate`: contract, plan and findings; nothing runs. */
+import { CaseOpsError, type PlanPreview } from 'caseops';
+import { readFileSync } from 'node:fs';
+import { EXIT } from '../exit-codes.ts';
+import { withServer } from '../local-server.ts';
+import { print, printJson, printLines, table, type Format } from '../output.ts';
+
+interface PlanOptions {
+  readonly as: string;
+  readonly without: string;
+  readonly output: Format;
+}
+
+export async function planShow(text: string, options: PlanOptions): Promise<number> {
+  return preview({ text }, options);
+}
+
+export async function planValidate(file: string, options: PlanOptions & { readonly goal: string }): Promise<number> {
+  let plan: unknown;
+  try {
+    plan = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (cause) {
+    throw new CaseOpsError(
+      'ERR_USAGE',
+      `Expected a JSON file with a plan at ${file}: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { at: 'cli', cause },
+    );
+  }
+  return preview({ text: options.goal, plan }, options);
+}
+
+async function preview(body: Readonly<Record<string, unknown>>, options: PlanOptions): Promise<number> {
+  const without = options.without.split(',').filter((team) => team !== '');
+  return withServer({ as: options.as, without }, async (client) => {
+    const made = await client.post<PlanPreview>('/plans', body);
+    if (options.output === 'json') printJson(made);
+    else if (options.output === 'jsonl') printLines([made]);
+    else print(renderPreview(made));
+    if (made.blocked !== null) return EXIT.waiting;
+    return made.findings.length === 0 ? EXIT.ok : EXIT.refused;
+  });
+}
+
+interface ShownStep {
+  readonly stepId: string;
+  readonly team: string;
+  readonly skillId: string;
+  readonly skillVersion: string;
+  readonly required: boolean;
+  readonly dependsOn: readonly { readonly stepId: string; readonly strength: string }[];
+  readonly actions: readonly string[];
+}
+
+function renderPreview({ goal, blocked, plan, findings }: PlanPreview): string {
+  const parts: string[] = [];
+  if (goal !== null) {
+    parts.push(
+      table([
+        ['goal', goal.kind],
+        [
+          'about',
+          Object.entries(goal.entities)
+            .map(([kind, value]) => `${kind}=${[value].flat().join(',')}`)
+            .join(' '),
+        ],
+        [
+          'wants',
+          goal.requestedOutputs.map((output) => `${output.kind}${output.required ? '' : ' (optional)'}`).join(', '),
+        ],
+        ['must not', goal.prohibitedActions.join(', ')],
+        [
+          'budget',
+          `${goal.budget.stepCountMax} steps, ${goal.budget.toolCallCountMax} tool calls, ${goal.budget.modelTokenCountMax} tokens, ${goal.budget.deadlineMs} ms`,
+        ],
+        ['digest', goal.digest],
+      ]),
+    );
+  }
+  if (blocked !== null) parts.push(`Waiting for an answer: ${blocked.question}`);
+  const steps = (plan as { readonly steps?: readonly ShownStep[] } | undefined)?.steps;
+  if (Array.isArray(steps)) {
+    const rows = (steps as readonly ShownStep[]).map((step) => [
+      step.stepId,
+      `${step.team}/${step.skillId}@${step.skillVersion}`,
+      step.required ? 'required' : 'optional',
+      step.dependsOn.length === 0 ? '–' : step.dependsOn.map((dependency) => dependency.stepId).join(','),
+      step.actions.join(', '),
+    ]);
+    parts.push(table([['step', 'team/skill', 'need', 'after', 'actions'], ...rows]));
+  }
+  parts.push(
+    findings.length === 0
+      ? 'The validator has no findings.'
+      : table([
+          ['finding', 'at', 'expected', 'got'],
+          ...findings.map((finding) => [finding.code, finding.pointer || '/', finding.expected, finding.got]),
+        ]),
+  );
+  return parts.join('\n\n');
+}

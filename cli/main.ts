@@ -1,0 +1,168 @@
+#!/usr/bin/env node
+/** `caseops`: every command is loaded only when it is typed. */
+import { Command, CommanderError, Option } from 'commander';
+import { CaseOpsError, VERSION } from 'caseops';
+import { DEFAULT_ACCOUNT } from './account.ts';
+import { EXIT, exitOfError } from './exit-codes.ts';
+import { hint, tone } from './output.ts';
+
+const output = (): Option =>
+  new Option('-o, --output <format>', 'what stdout gets').choices(['table', 'json', 'jsonl']).default('table');
+const as = (): Option => new Option('--as <account>', 'development identity that asks').default(DEFAULT_ACCOUNT);
+const without = (): Option => new Option('--without <teams>', 'teams not to start, comma-separated').default('');
+const port = (): Option => new Option('--port <number>', 'port of API and page').default(0).argParser(Number);
+
+type Action = (...args: readonly never[]) => Promise<number>;
+
+/** Runs a command's action and turns its number into the exit code. */
+function run(load: () => Promise<Action>): (...args: readonly unknown[]) => Promise<void> {
+  return async (...args) => {
+    process.exitCode = await (await load())(...(args as readonly never[]));
+  };
+}
+
+function program(): Command {
+  const root = new Command('caseops')
+    .description('Runs a business goal across independent agent teams and can prove every sentence of the answer.')
+    .version(VERSION)
+    .exitOverride()
+    .showHelpAfterError('(type "caseops --help" for the commands)');
+  addServing(root);
+  addAsking(root);
+  addPlans(root.command('plan').description('look at plans without running them'));
+  addRuns(root.command('runs').description('runs, newest first'));
+  addLooking(root);
+  return root;
+}
+
+function addServing(root: Command): void {
+  root
+    .command('demo')
+    .description('start the four teams, ask about C-102, show the answer and a page')
+    .option('--once', 'end by itself after the answer')
+    .addOption(port())
+    .addOption(without())
+    .action(run(async () => (await import('./commands/demo.ts')).demo));
+  root
+    .command('serve')
+    .description('start the runtime, its teams, the API and the page, and stay')
+    .addOption(port())
+    .addOption(without())
+    .action(run(async () => (await import('./commands/serve.ts')).serve));
+}
+
+function addAsking(root: Command): void {
+  root
+    .command('ask')
+    .description('ask a goal in words')
+    .argument('<text>')
+    .option('--language <code>', 'en or ja; detected when left out')
+    .option('--plan-only', 'show contract and plan, run nothing')
+    .option('--idempotency-key <key>', 'the same key and text return the same run')
+    .addOption(as())
+    .addOption(without())
+    .addOption(output())
+    .action(run(async () => (await import('./commands/ask.ts')).ask));
+  root
+    .command('answer')
+    .description("answer a blocked run's question")
+    .argument('<run>')
+    .requiredOption('--input <name=value...>', 'what was asked for')
+    .addOption(as())
+    .addOption(output())
+    .action(run(async () => (await import('./commands/answer.ts')).answer));
+}
+
+function addPlans(plan: Command): void {
+  plan
+    .command('show')
+    .description('the contract and plan for a text')
+    .argument('<text>')
+    .addOption(as())
+    .addOption(without())
+    .addOption(output())
+    .action(run(async () => (await import('./commands/plan.ts')).planShow));
+  plan
+    .command('validate')
+    .description('what the validator says of a plan file, for a text')
+    .argument('<file>')
+    .requiredOption('--goal <text>', 'the goal the plan is for')
+    .addOption(as())
+    .addOption(without())
+    .addOption(output())
+    .action(run(async () => (await import('./commands/plan.ts')).planValidate));
+}
+
+function addRuns(runs: Command): void {
+  runs
+    .command('ls')
+    .description('list runs')
+    .option('--limit <number>', 'at most this many', Number, 20)
+    .option('--result <word>', 'only runs that ended so')
+    .option('--state <word>', 'only runs in this state')
+    .addOption(as())
+    .addOption(output())
+    .action(run(async () => (await import('./commands/runs.ts')).runsList));
+  runs
+    .command('show')
+    .description('a run, its answer and its steps')
+    .argument('<run>')
+    .addOption(as())
+    .addOption(output())
+    .action(run(async () => (await import('./commands/runs.ts')).runsShow));
+  runs
+    .command('watch')
+    .description('follow a run to its end')
+    .argument('<run>')
+    .addOption(as())
+    .addOption(output())
+    .action(run(async () => (await import('./commands/runs.ts')).runsWatch));
+  runs
+    .command('cancel')
+    .description('stop a run; "accepted" is not "stopped"')
+    .argument('<run>')
+    .option('--reason <text>', 'why', 'cancelled by the requester')
+    .addOption(as())
+    .addOption(output())
+    .action(run(async () => (await import('./commands/runs.ts')).runsCancel));
+}
+
+function addLooking(root: Command): void {
+  root
+    .command('why')
+    .description('the chain behind a sentence: RUN or RUN#claim')
+    .argument('<reference>')
+    .addOption(as())
+    .addOption(output())
+    .action(run(async () => (await import('./commands/why.ts')).why));
+  root
+    .command('agents')
+    .description('teams, their cards and skills')
+    .command('ls')
+    .description('list teams as discovery sees them now')
+    .addOption(as())
+    .addOption(without())
+    .addOption(output())
+    .action(run(async () => (await import('./commands/agents.ts')).agentsList));
+  root
+    .command('doctor')
+    .description('check this installation')
+    .addOption(output())
+    .action(run(async () => (await import('./commands/doctor.ts')).doctor));
+}
+
+try {
+  await program().parseAsync();
+} catch (error) {
+  process.exitCode = report(error);
+}
+
+function report(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  if (error instanceof CaseOpsError) {
+    hint(`${tone('bad', error.code, process.stderr)} ${error.message}`);
+    return exitOfError(error);
+  }
+  hint(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  return EXIT.error;
+}

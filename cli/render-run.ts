@@ -1,0 +1,103 @@
+/** A run for a terminal: what was forbidden, the numbered sentences with their records, what could not be said, and what to type next. */
+import type { RunView } from 'caseops';
+import { table, tone, wrap } from './output.ts';
+
+const COLUMNS = 96;
+
+export function renderRun(run: RunView): string {
+  const parts: string[] = [`${tone('strong', run.statement.text)}`];
+  const prohibited = run.goal?.prohibitedActions ?? [];
+  if (prohibited.length > 0) parts.push(`Must not: ${prohibited.join(', ')}`);
+  if (run.blocked !== null) parts.push(`Waiting for an answer: ${run.blocked.question}`);
+  if (run.claims.length > 0) parts.push(run.claims.map((claim, index) => sentence(index + 1, claim)).join('\n'));
+  if (run.unsaid.length > 0) {
+    parts.push(
+      [
+        tone('warn', 'Not said:'),
+        ...run.unsaid.map(
+          (item) =>
+            `  – ${item.impact} (${item.reason.replaceAll('_', ' ')}${item.stepIds.length === 0 ? '' : `, ${item.stepIds.join(', ')}`})`,
+        ),
+      ].join('\n'),
+    );
+  }
+  if (run.missingSteps.length > 0) {
+    parts.push(
+      [
+        tone('warn', 'Missing steps:'),
+        ...run.missingSteps.map(
+          (step) => `  ${step.stepId} ${step.team}/${step.skillId}: ${step.status}. ${step.reason}`,
+        ),
+      ].join('\n'),
+    );
+  }
+  if (run.findings.length > 0)
+    parts.push(
+      run.findings
+        .map(
+          (finding) =>
+            `  ${finding.code} at ${finding.pointer || '/'}: expected ${finding.expected}, got ${finding.got}`,
+        )
+        .join('\n'),
+    );
+  parts.push(summaryLine(run));
+  return parts.join('\n\n');
+}
+
+export function summaryLine(run: RunView): string {
+  const word = run.result ?? run.state;
+  const kind = word === 'completed' ? 'ok' : word === 'failed' || word === 'refused' ? 'bad' : 'warn';
+  const settled = run.steps.filter((step) => step.state === 'settled').length;
+  const facts = [
+    `${settled} of ${run.steps.length} steps`,
+    ...(run.goal === null ? [] : [`${run.used.toolCallCount} of ${run.goal.budget.toolCallCountMax} tool calls`]),
+    `${run.effects.length} effects`,
+    ...(run.durationMs === null ? [] : [`${run.durationMs} ms`]),
+  ];
+  const reason = run.reason === null ? '' : ` ${run.reason}`;
+  return `${tone(kind, word)}${run.needsHuman ? ' (needs a person)' : ''} · ${facts.join(' · ')} · ${run.runId}${reason === '' ? '' : `\n${reason.trim()}`}`;
+}
+
+export function renderSteps(run: RunView): string {
+  const started = run.steps.flatMap((step) => (step.startedAt === null ? [] : [step.startedAt])).toSorted()[0];
+  const offset = (at: string | null): string =>
+    at === null || started === undefined ? '–' : `+${Date.parse(at) - Date.parse(started)} ms`;
+  const rows = run.steps.map((step) => [
+    step.stepId,
+    `${step.team}/${step.skillId}`,
+    step.status ?? step.state,
+    offset(step.startedAt),
+    offset(step.settledAt),
+    step.dependsOn.length === 0 ? '–' : step.dependsOn.map((dependency) => dependency.stepId).join(','),
+    String(step.attempts.length),
+    step.evidence.join(', ') ||
+      step.skipReason ||
+      step.errors[0]?.message ||
+      step.attempts.at(-1)?.error?.message ||
+      '–',
+  ]);
+  return table([
+    ['step', 'team/skill', 'status', 'began', 'settled', 'after', 'attempts', 'evidence or reason'],
+    ...rows,
+  ]);
+}
+
+/** What a person would type next. */
+export function nextCommand(run: RunView): string {
+  if (run.blocked !== null) return `caseops answer ${run.runId} --input ${run.blocked.wants}=…`;
+  if (run.state !== 'ended') return `caseops runs watch ${run.runId}`;
+  if (run.claims.length > 0)
+    return `caseops why ${run.runId}#${run.claims.find((claim) => claim.kind === 'fact')?.key ?? run.claims[0]?.key ?? ''}`;
+  return `caseops runs show ${run.runId}`;
+}
+
+function sentence(number: number, claim: RunView['claims'][number]): string {
+  const [first = '', ...rest] = wrap(claim.text, COLUMNS);
+  const evidence = [...new Set(claim.evidence.map((item) => item.ref))].join(', ');
+  const mark = claim.kind === 'inference' ? ' (inferred)' : '';
+  return [
+    `${String(number).padStart(2)}. ${first}`,
+    ...rest.map((line) => `    ${line}`),
+    tone('quiet', `    [${claim.key}] ${evidence}${mark}`),
+  ].join('\n');
+}

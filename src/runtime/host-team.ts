@@ -1,0 +1,223 @@
+/**
+ * Serves a team: its own store, key and policy; each of its MCP servers on a port of its own behind a guard; one A2A server in front.
+ * Source: DESIGN §2 "A team process has its own store, keys and policy".
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { signCard } from '#authority/card-trust.ts';
+import { createLeaseExchange } from '#authority/exchange-client.ts';
+import { createGuard } from '#authority/guard.ts';
+import type { GuardOptions } from '#authority/guard-options.ts';
+import { httpAnswer } from '#authority/http-answer.ts';
+import { thumbprint } from '#authority/es256.ts';
+import { createPolicyTable } from '#authority/policy-table.ts';
+import type { CapabilityCard } from '#contracts/capability-snapshot.ts';
+import { createLocalDriver } from '#drivers/local/local-driver.ts';
+import { createTeamSupervisor } from '#execution/team-supervisor.ts';
+import { digestOf } from '#kernel/digest.ts';
+import type { RunState } from '#kernel/run-state.ts';
+import type { Driver } from '#ports/driver.ts';
+import type { PublicJwk, Signer } from '#ports/signer.ts';
+import type { Store } from '#ports/store.ts';
+import type { McpServerDefinition, PolicyRow, TeamDefinition } from '#ports/team-definition.ts';
+import { buildCard } from '#protocols/a2a/card-builder.ts';
+import { A2A_VERSION } from '#protocols/a2a/protocol-version.ts';
+import { CARD_PATH } from '#protocols/a2a/card-endpoint.ts';
+import { INTERFACE_PATHS, serveA2a, type ServedTeam as DescribedTeam } from '#protocols/a2a/team-server.ts';
+import { createMcpToolHost } from '#protocols/mcp/tool-host.ts';
+import { openMcpDoor, type McpDoor } from '#protocols/mcp/tool-server.ts';
+import { openSqliteStore } from '#stores/sqlite/sqlite-store.ts';
+import { onRememberedPort, readPorts, writePorts } from './ports-file.ts';
+import type { ServedTeam, ServeTeamOptions } from './serve-team.ts';
+import { systemClock } from './system-clock.ts';
+import { systemIds } from './system-ids.ts';
+import type { Trust } from './team-config.ts';
+import { loadWorkloadKey } from './workload-key.ts';
+import { SUPERVISOR_WORKLOAD, teamWorkload } from './workloads.ts';
+
+const HOST = '127.0.0.1';
+const A2A_BODY_BYTES_MAX = 1_048_576;
+const TOOL_BODY_BYTES_MAX = 262_144;
+
+/** What serveTeam does, with everything that it needs loaded. */
+export async function hostTeam(team: TeamDefinition, options: ServeTeamOptions): Promise<ServedTeam> {
+  const { directory, trust, host = HOST } = options;
+  mkdirSync(directory, { recursive: true });
+  await using stack = new AsyncDisposableStack();
+  const signer = loadWorkloadKey(directory, 'workload');
+  const world: World = { team, trust, host, signer, workload: teamWorkload(team.name), ports: readPorts(directory) };
+  const store = stack.use(openSqliteStore({ path: join(directory, 'runs.db'), clock: systemClock }));
+  const doors = await openToolServers(world, store, stack);
+  const toolAudiences = Object.fromEntries(doors.map(({ name, door }) => [name, door.url]));
+  const driver = stack.use(createLocalDriver({ store, clock: systemClock, ids: systemIds, owner: world.workload }));
+  const served = await onRememberedPort(world.ports['a2a'], (port) =>
+    serveA2a({ host, port, bodyBytesMax: A2A_BODY_BYTES_MAX, clock: systemClock }, (url) =>
+      describeTeam(world, { url, store, driver, toolAudiences, stack }),
+    ),
+  );
+  stack.defer(() => served.close());
+  writePorts(directory, {
+    a2a: portOf(served.url),
+    ...Object.fromEntries(doors.map(({ name, door }) => [`mcp:${name}`, portOf(door.url)])),
+  });
+  const recoveredRunCount = await driver.resume('team');
+  const owned = stack.move();
+  return {
+    url: served.url,
+    cardUrl: `${served.url}${CARD_PATH}`,
+    publicKey: signer.publicJwk,
+    audiences: [
+      `${served.url}${INTERFACE_PATHS.rest}`,
+      `${served.url}${INTERFACE_PATHS.rpc}`,
+      ...Object.values(toolAudiences),
+    ],
+    recoveredRunCount,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+interface Description {
+  readonly url: string;
+  readonly store: Store;
+  readonly driver: Driver<RunState>;
+  readonly toolAudiences: Readonly<Record<string, string>>;
+  readonly stack: AsyncDisposableStack;
+}
+
+/** Card, door and guards of a team, once its URL is known. */
+async function describeTeam(world: World, at: Description): Promise<DescribedTeam> {
+  const { team, trust, signer, workload } = world;
+  const { url, store, driver, toolAudiences, stack } = at;
+  const rest = `${url}${INTERFACE_PATHS.rest}`;
+  const rpc = `${url}${INTERFACE_PATHS.rpc}`;
+  const signed = signCard(buildCard(team, { audiences: { rest, rpc }, workload, toolAudiences }), signer);
+  const toolHost = stack.use(createMcpToolHost({ servers: toolAudiences, clock: systemClock }));
+  const holder = { signer, clock: systemClock, ids: systemIds };
+  const door = createTeamSupervisor({
+    team,
+    driver,
+    store,
+    clock: systemClock,
+    ids: systemIds,
+    exchange: createLeaseExchange({
+      ...holder,
+      issuer: trust.issuer,
+      tokenEndpoint: trust.tokenEndpoint,
+      clientId: team.name,
+    }),
+    toolHost,
+    card: ownCard(world, { signed, rest, toolAudiences }),
+  });
+  const policy = createPolicyTable(team.policy);
+  const guarded = (audience: string) => ({
+    audience,
+    guard: createGuard(guardOptions(world, { boundary: 'a2a', audience, policy })),
+  });
+  return { door, card: JSON.stringify(signed), rest: guarded(rest), rpc: guarded(rpc), refuse: httpAnswer };
+}
+
+interface World {
+  readonly team: TeamDefinition;
+  readonly trust: Trust;
+  readonly host: string;
+  readonly signer: Signer;
+  readonly workload: string;
+  readonly ports: Readonly<Record<string, number>>;
+}
+
+interface OpenedServer {
+  readonly name: string;
+  readonly door: McpDoor;
+}
+
+/** Each MCP server takes leases of the team's own workload, for its own audience, under its own policy. */
+async function openToolServers(
+  world: World,
+  store: Store,
+  stack: AsyncDisposableStack,
+): Promise<readonly OpenedServer[]> {
+  const opened: OpenedServer[] = [];
+  for (const server of world.team.mcpServers) {
+    const door = await onRememberedPort(world.ports[`mcp:${server.name}`], (port) =>
+      openMcpDoor({ host: world.host, port, path: '/mcp', bodyBytesMax: TOOL_BODY_BYTES_MAX }),
+    );
+    stack.defer(() => door.close());
+    door.serve({
+      server,
+      guard: createGuard(
+        guardOptions(world, {
+          boundary: 'mcp',
+          audience: door.url,
+          policy: createPolicyTable(toolPolicy(world, server)),
+        }),
+      ),
+      audience: door.url,
+      commitUse: async (record) => ((await store.write([record])).ok ? 'ok' : 'consumed'),
+      refuse: httpAnswer,
+      bodyBytesMax: TOOL_BODY_BYTES_MAX,
+      clock: systemClock,
+    });
+    opened.push({ name: server.name, door });
+  }
+  return opened;
+}
+
+/** Only the team's own workload may call its tools, for the purposes and tenants that the team serves at all. */
+function toolPolicy({ team, workload }: World, server: McpServerDefinition): readonly PolicyRow[] {
+  const tenants = [...new Set(team.policy.flatMap((row) => row.tenants))];
+  return server.tools.flatMap(({ contract }) =>
+    contract.requiredActions.flatMap((action) =>
+      contract.purposes.map((purpose) => ({
+        actor: workload,
+        action,
+        resourceType: contract.resource.type,
+        purpose,
+        tenants,
+      })),
+    ),
+  );
+}
+
+function guardOptions(
+  { trust, signer, workload, team }: World,
+  own: Pick<GuardOptions, 'boundary' | 'audience' | 'policy'>,
+): GuardOptions {
+  const known = new Map([
+    [thumbprint(trust.supervisorKey), SUPERVISOR_WORKLOAD],
+    [signer.thumbprint, workload],
+  ]);
+  return {
+    ...own,
+    issuers: [{ issuer: trust.issuer, keys: trust.issuerKeys }],
+    clock: systemClock,
+    workloads: (jkt) => known.get(jkt),
+    policyDigest: team.policyDigest,
+  };
+}
+
+/** As the team names itself in the plans of its own runs. */
+function ownCard(
+  { team, signer, workload }: World,
+  at: {
+    readonly signed: Readonly<Record<string, unknown>>;
+    readonly rest: string;
+    readonly toolAudiences: Readonly<Record<string, string>>;
+  },
+): CapabilityCard {
+  return {
+    team: team.name,
+    cardName: team.name,
+    cardVersion: team.version,
+    protocolVersion: A2A_VERSION,
+    verifiedBy: signer.thumbprint,
+    cardDigest: digestOf(at.signed),
+    interfaces: [{ url: at.rest, binding: 'INPROCESS' }],
+    audience: at.rest,
+    workload,
+    toolAudiences: { ...at.toolAudiences },
+  };
+}
+
+function portOf(url: string): number {
+  return Number(new URL(url).port);
+}

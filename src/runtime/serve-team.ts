@@ -1,0 +1,26 @@
+/** Serves a team over A2A in this process. What it needs is loaded only when it is called. */
+import type { PublicJwk } from '#ports/signer.ts';
+import type { TeamDefinition } from '#ports/team-definition.ts';
+import type { Trust } from './team-config.ts';
+
+export interface ServeTeamOptions {
+  /** Holds the team's database, key and port numbers. */
+  readonly directory: string;
+  readonly trust: Trust;
+  readonly host?: string;
+}
+
+export interface ServedTeam extends AsyncDisposable {
+  readonly url: string;
+  readonly cardUrl: string;
+  readonly publicKey: PublicJwk;
+  /** Audiences of leases: the A2A interfaces and the tool servers. */
+  readonly audiences: readonly string[];
+  readonly recoveredRunCount: number;
+}
+
+/** Resolves when the team listens and its interrupted runs were taken up. */
+export async function serveTeam(team: TeamDefinition, options: ServeTeamOptions): Promise<ServedTeam> {
+  const { hostTeam } = await import('./host-team.ts');
+  return hostTeam(team, options);
+}
