@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import type { Join } from '#contracts/join.ts';
 import type { SkillContract } from '#contracts/skill.ts';
 import { digestOf } from './digest.ts';
-import { deliverBody, failBody, type Made, type Setup, skillOf, stepOf } from './trial-contracts.test.ts';
-import { plannedTrial, type TrialRun } from './trial-run.test.ts';
+import { deliverBody, failBody, goalOf, type Made, type Setup, skillOf, stepOf } from './trial-contracts.test.ts';
+import { plannedTrial, TrialRun } from './trial-run.test.ts';
 
 const TWO: Setup = { steps: [stepOf('s1'), stepOf('s2')] };
 
@@ -117,6 +117,14 @@ test('a result of another plan version, step or dispatch is stale', () => {
     assert.deepEqual(trial.ok('deliver', stray), ['result.stale']);
   assert.deepEqual(trial.ok('fail', { ...failBody('s1', 'ERR_TEAM_FAILED'), planVersion: 2 }), ['result.stale']);
   assert.equal(trial.step('s1').phase, 'dispatched');
+});
+
+test('a result of a run without a plan is stale', () => {
+  const trial = new TrialRun();
+  trial.receive({ kind: 'goal', goal: goalOf() });
+  assert.deepEqual(trial.deliver('s1'), ['result.stale']);
+  const record = trial.log.at(-1);
+  assert.match(record?.kind === 'result.stale' ? record.body.reason : '', /the run has no plan/);
 });
 
 test('the same result again changes nothing; nor does a failure that comes after it', () => {

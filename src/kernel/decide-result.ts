@@ -34,8 +34,7 @@ export function decideFail(state: RunState, command: CommandOf<'fail'>): Decisio
   const arrival = classifyArrival(state, command, undefined);
   if (arrival.kind !== 'current') {
     const kind = arrival.kind === 'stale' ? 'stale' : 'late';
-    const reason = 'reason' in arrival ? arrival.reason : '';
-    return decided(recordArrival(kind, command, { hash: undefined, reason }));
+    return decided(recordArrival(kind, command, { hash: undefined, reason: arrival.reason }));
   }
   const draft = openDraft(state, arrival.run, command.at);
   const { error, usage } = command;

@@ -81,6 +81,15 @@ test('an optional step skipped for what found nothing is not missed where the wh
   assert.equal(something.state.result, 'degraded');
 });
 
+test('where the whole run found nothing, an optional step skipped for a failure is missed all the same', () => {
+  const trial = plannedTrial({ steps: [stepOf('s1'), stepOf('s2?'), stepOf('s3?', ['s2'])] });
+  trial.dispatch('s1', 's2');
+  trial.deliver('s1', { status: 'no_data' });
+  trial.deliver('s2', { status: 'failed' });
+  assert.equal(trial.state.result, 'degraded');
+  assert.match(trial.state.endedReason ?? '', /missing: s2, s3/);
+});
+
 test('a skipped required step weighs as much as the worst step that made it impossible, in either order', () => {
   const setup: Setup = { steps: [stepOf('a'), stepOf('b?'), stepOf('c', ['a', 'b'])] };
   const results = [
