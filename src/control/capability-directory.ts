@@ -11,7 +11,7 @@ import type { Clock } from '#ports/clock.ts';
 import type { Ids } from '#ports/ids.ts';
 import type { TeamAnnouncement, TeamTransport } from '#ports/team-transport.ts';
 
-export const SNAPSHOT_LIFETIME_MS = 5 * 60_000;
+const SNAPSHOT_LIFETIME_MS = 5 * 60_000;
 /** How long a read card is believed without asking again. */
 const CARD_KEPT_MS = 30_000;
 /** How long a team may take to show its card. */
@@ -34,7 +34,7 @@ export interface CapabilityDirectoryOptions {
   readonly discoveryTimeoutMs?: number;
 }
 
-export type Found =
+type Found =
   | { readonly ok: true; readonly announcement: TeamAnnouncement }
   | { readonly ok: false; readonly error: ErrorRecord };
 

@@ -1,5 +1,7 @@
 /** Dispatch revalidation: just before a step is sent, is the team still the one that was planned with? Source: DESIGN §3.2. */
 import type { ErrorRecord } from '#contracts/error.ts';
+import type { Digest } from '#contracts/ids.ts';
+import type { SkillContract } from '#contracts/skill.ts';
 import { digestOf } from '#kernel/digest.ts';
 import type { PlannedRun } from '#kernel/planned-run.ts';
 import type { StepState } from '#kernel/run-state.ts';
@@ -26,7 +28,7 @@ export async function assertStillPlanned(by: {
   if (change !== undefined)
     return changed('ERR_DENIED', `Team ${team} of step ${stepId} has another ${change} than planned.`);
   const skill = skills.find((candidate) => candidate.skillId === skillId && candidate.version === skillVersion);
-  if (skill === undefined || !skill.available || digestOf(skill) !== digestOf(step.skill))
+  if (skill === undefined || !skill.available || contractDigest(skill) !== contractDigest(step.skill))
     return changed('ERR_DENIED', `Team ${team} has another contract of skill ${skillId} ${skillVersion} than planned.`);
   if (policyDigest !== run.accepted.teamPolicyDigests[team])
     return changed('ERR_POLICY', `Team ${team} has another policy than when step ${stepId} was planned.`);
@@ -35,4 +37,13 @@ export async function assertStillPlanned(by: {
 
 function changed(code: 'ERR_DENIED' | 'ERR_POLICY', message: string): ErrorRecord {
   return controlError(code, 'denied', { message, retryable: false });
+}
+
+/** Contracts are frozen and compared at every dispatch: each object is hashed once. */
+const digests = new WeakMap<SkillContract, Digest>();
+
+function contractDigest(skill: SkillContract): Digest {
+  const known = digests.get(skill) ?? digestOf(skill);
+  digests.set(skill, known);
+  return known;
 }

@@ -54,6 +54,6 @@ function questionFor(rule: EntityRule, values: readonly string[], language: stri
 }
 
 /** The sentence in a language, else in English, else the first declared. */
-export function sentenceIn(sentences: Readonly<Record<string, string>>, language: string): string | undefined {
+function sentenceIn(sentences: Readonly<Record<string, string>>, language: string): string | undefined {
   return sentences[language] ?? sentences['en'] ?? Object.values(sentences)[0];
 }

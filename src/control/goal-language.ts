@@ -26,7 +26,7 @@ export function detectLanguage(text: string, kinds: readonly GoalKind[]): string
 }
 
 /** True when all phrases of one declared group occur in the folded text. */
-export function recognises(kind: GoalKind, folded: string, language: string): boolean {
+function recognises(kind: GoalKind, folded: string, language: string): boolean {
   return recognisedBy(kind, folded, language) > 0;
 }
 

@@ -1,7 +1,7 @@
 /** The text of a goal at the door: its limits, and the plain form in which rules look at it. Source: DESIGN §3.1. */
 import { CaseOpsError } from '#contracts/error.ts';
 
-export const GOAL_TEXT_LENGTH_MAX = 20_000;
+const GOAL_TEXT_LENGTH_MAX = 20_000;
 
 /** Joins what a line break or a space has cut between two Japanese characters. */
 const CUT_BETWEEN_CJK =

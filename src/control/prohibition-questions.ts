@@ -6,7 +6,7 @@ import type { Negation, TextReading } from './prohibitions.ts';
 /** The answer to a text that both asks for an action and forbids it. */
 export const KEEP_PROHIBITED = 'keep_prohibited';
 /** The answer that a negation forbids no action of this kind of goal. */
-export const FORBIDS_NOTHING = 'none';
+const FORBIDS_NOTHING = 'none';
 
 interface Clarification {
   readonly reading: Pick<TextReading, 'negations'>;
@@ -40,7 +40,7 @@ export function clarifiedActions(input: Clarification): readonly string[] {
 }
 
 /** Prohibitions for which no action was found, in the order of the text. */
-export function unmapped(reading: Pick<TextReading, 'negations'>): readonly Negation[] {
+function unmapped(reading: Pick<TextReading, 'negations'>): readonly Negation[] {
   return reading.negations.filter(({ mood, actions }) => mood === 'prohibition' && actions.length === 0);
 }
 

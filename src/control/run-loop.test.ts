@@ -300,6 +300,66 @@ test('a run whose process died goes on in the next one, each step settled once',
   }
 });
 
+test('after a restart a lease that the team has seen is replaced once, and the task is taken up where it is', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'caseops-control-'));
+  const path = join(directory, 'central.db');
+  try {
+    const first = await inquiryWorld({ path, seed: 'a' });
+    first.team('member').faults.workMs = 60_000;
+    const { runId } = await first.desk.submit(INQUIRY_GRANT, request);
+    const before = await first.untilInFlight(runId, 's1');
+    const leaseId = before.steps.get('s1')?.attempts[0]?.leaseId;
+    assert.ok(leaseId !== undefined);
+    await first[Symbol.asyncDispose]();
+    await using second = await inquiryWorld({ path, seed: 'b', startMs: Date.UTC(2026, 6, 22, 14, 1, 0) });
+    second.team('member').faults = {
+      consumed: new Set([leaseId]),
+      // The team made the task under the first lease, and says so.
+      edit: (artifact) => ({ ...artifact, binding: { ...artifact.binding, leaseId } }),
+    };
+    await second.driver.resume('central');
+    const view = await second.settle(runId);
+    assert.equal(view.result, 'completed', JSON.stringify(view.steps[0]));
+    const leases = second.team('member').sent.map((sent) => sent.leaseId);
+    assert.equal(leases.length, 2);
+    assert.equal(leases[0], leaseId);
+    assert.notEqual(await second.store.lease(leases[1] ?? ''), undefined);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});
+
+test('an attempt that was lost after its team exchanged its lease counts the calls it may have made', async () => {
+  await using world = await inquiryWorld();
+  let times = 0;
+  world.team('claims').faults.edit = (artifact) => {
+    times += 1;
+    if (times === 1) throw new CaseOpsError('ERR_TEAM_UNREACHABLE', 'The connection was lost.', { at: 'a2a' });
+    return artifact;
+  };
+  const view = await world.ask();
+  assert.equal(view.result, 'completed', view.reason ?? '');
+  assert.equal(view.steps.find(({ stepId }) => stepId === 's2')?.attempts.length, 2);
+  assert.equal(view.used.toolCallCount, 5);
+});
+
+test('a team that ends without an artifact, or says that it failed, fails the step by its own reason', async () => {
+  await using world = await inquiryWorld();
+  world.team('claims').faults.failWith = {
+    code: 'ERR_TOOL_OUTPUT_TENANT',
+    kind: 'denied',
+    message: 'The tool returned a record of another tenant.',
+    at: 'worker',
+    retryable: false,
+  };
+  const view = await world.ask();
+  assert.equal(view.result, 'failed');
+  assert.deepEqual(
+    view.steps.find(({ stepId }) => stepId === 's2')?.errors.map(({ code }) => code),
+    ['ERR_TOOL_OUTPUT_TENANT'],
+  );
+});
+
 test('a claim portfolio runs its chains at the same time', async () => {
   await using world = await inquiryWorld();
   for (const team of Object.values(world.teams)) team.faults.workMs = 400;

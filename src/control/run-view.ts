@@ -25,7 +25,7 @@ export async function viewRun(store: Store, state: RunState): Promise<RunView> {
   return runViewOf(state, { effects, proposer: proposerOf(first), endedAt });
 }
 
-export function runViewOf(
+function runViewOf(
   state: RunState,
   beside: {
     readonly effects: readonly EffectRow[];

@@ -3,11 +3,12 @@ import type { CommandOf, Todo } from '#contracts/command.ts';
 import { DISPATCH_VERSION, type Dispatch } from '#contracts/dispatch.ts';
 import { CaseOpsError, toErrorRecord, type ErrorRecord } from '#contracts/error.ts';
 import type { LeaseId } from '#contracts/ids.ts';
+import { attemptDeadlineMs } from '#kernel/deadline.ts';
 import { digestOfBytes } from '#kernel/digest.ts';
 import { resolveInputs } from '#kernel/inputs.ts';
 import { plannedRun, type PlannedRun } from '#kernel/planned-run.ts';
 import type { AttemptState, RunState, StepState } from '#kernel/run-state.ts';
-import { millisOf } from '#kernel/time.ts';
+import { timestampOf } from '#kernel/time.ts';
 import type { HeldLease } from '#ports/issuer.ts';
 import type { TeamTransport, TeamUpdate } from '#ports/team-transport.ts';
 import { assertStillPlanned } from './dispatch-check.ts';
@@ -43,7 +44,7 @@ export async function sendStep(
   if (isOver(state, step, attempt) || attempt.dispatchId !== by.todo.dispatchId) return;
   const timeout = new AbortController();
   const { stepId } = step.definition;
-  const disarm = context.clock.at(millisOf(attempt.deadlineAt), () => timeout.abort(overdue(stepId, attempt)));
+  const disarm = context.clock.at(attemptDeadlineMs(attempt), () => timeout.abort(overdue(stepId, attempt)));
   const signal = AbortSignal.any([by.signal, timeout.signal]);
   const sending: Sending = { context, state, run, step, attempt, signal };
   try {
@@ -104,7 +105,7 @@ async function mintAgain(sending: Sending, input: StepInput, leaseId: LeaseId): 
     leaseId,
     input,
     at: context.clock.now(),
-    deadlineAt: attempt.deadlineAt,
+    deadlineAt: timestampOf(attemptDeadlineMs(attempt)),
   });
   const known = await context.store.lease(leaseId);
   const written = known === undefined ? await context.store.write([{ table: 'lease', row }]) : { ok: true };
@@ -170,8 +171,10 @@ async function deliver(sending: Sending, update: Extract<TeamUpdate, { kind: 'ar
   ]);
 }
 
-async function fail(sending: Sending, error: ErrorRecord): Promise<void> {
+async function fail(sending: Sending, cause: ErrorRecord): Promise<void> {
   const { context, state, attempt, step } = sending;
+  // The deadline that it was sent with passed while nobody here was awake: another attempt gets one of its own.
+  const error = cause.code === 'ERR_DEADLINE' && attempt.stoodStillMs > 0 ? { ...cause, retryable: true } : cause;
   context.leases.release(attempt.dispatchId);
   // The next attempt looks at the team as it is then.
   context.directory.forget(step.definition.team);

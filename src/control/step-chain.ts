@@ -14,7 +14,7 @@ export interface ChainStep {
   readonly inputs: Readonly<Record<string, ChainSource>>;
 }
 
-export type ChainSource =
+type ChainSource =
   | { readonly from: 'goal'; readonly source: InputSource }
   | { readonly from: 'step'; readonly step: ChainStep; readonly pointer: string };
 

@@ -1,4 +1,5 @@
 import type { Artifact } from '#contracts/artifact.ts';
+import type { Claim } from '#contracts/claim.ts';
 import { CaseOpsError } from '#contracts/error.ts';
 import type { RunEvent } from '#contracts/event.ts';
 import type { LeaseRow } from '#contracts/lease.ts';
@@ -72,6 +73,38 @@ test('a claim is found by its id and by its key; an unknown one, or a run withou
 
 function notFound(error: unknown): boolean {
   return error instanceof CaseOpsError && error.code === 'ERR_NOT_FOUND';
+}
+
+test('a value that the record does not say, or a text that the slots do not give, breaks its link', async () => {
+  await using world = await inquiryWorld();
+  const { runId } = await world.ask();
+  const said = (change: (claim: Claim) => Claim): Partial<Store> => ({
+    events: async (...args) =>
+      (await world.store.events(...args)).map((event): RunEvent => {
+        if (event.kind !== 'answer.composed') return event;
+        const { answer } = event.body;
+        return { ...event, body: { answer: { ...answer, claims: answer.claims.map(change) } } };
+      }),
+  });
+  const value = await explainTampered(world, runId, said(closed));
+  assert.deepEqual(broken(value), ['claim', 'record']);
+  const text = await explainTampered(
+    world,
+    runId,
+    said((claim) => ({ ...claim, text: 'All is well.' })),
+  );
+  assert.deepEqual(broken(text), ['claim']);
+});
+
+function closed(claim: Claim): Claim {
+  const slots = Object.entries(claim.slots).map(([name, slot]) => [name, { ...slot, value: 'closed' }] as const);
+  return { ...claim, slots: Object.fromEntries(slots) };
+}
+
+function broken(view: WhyView): readonly string[] {
+  return view.branches.flatMap(({ links }) =>
+    links.flatMap(({ kind, verdict }) => (verdict === 'Broken' ? [kind] : [])),
+  );
 }
 
 /** What somebody with access to the store changes, and the link that must break. */

@@ -3,13 +3,15 @@
  * against what the store has now, not against what the run said of itself. Source: DESIGN §5; INV-03, INV-10, INV-11.
  */
 import type { Answer } from '#contracts/answer.ts';
-import type { Claim } from '#contracts/claim.ts';
+import type { Claim, SlotFormat } from '#contracts/claim.ts';
 import type { RunRef } from '#contracts/command.ts';
 import { CaseOpsError } from '#contracts/error.ts';
 import { anchorAtVersion, type Evidence } from '#contracts/evidence.ts';
 import type { StepId } from '#contracts/ids.ts';
 import type { WhyLink, WhyView } from '#contracts/run-view.ts';
+import { renderSentence } from '#kernel/claim-sentence.ts';
 import { resolvePointer } from '#kernel/pointer.ts';
+import { renderSlot } from '#kernel/render-slot.ts';
 import { digestOf } from '#kernel/digest.ts';
 import type { Store } from '#ports/store.ts';
 import { absenceLinks } from './why-absence.ts';
@@ -78,6 +80,12 @@ function claimLink(record: RunRecord, claim: Claim): WhyLink {
     return broken('claim', claim.claimId, { why: `The run's log does not verify: ${record.chainFault}.`, detail });
   const unbound = claim.kind !== 'absence' && claim.evidenceIds.length === 0;
   if (unbound) return broken('claim', claim.claimId, { why: 'It rests on no evidence.', detail });
+  const values = Object.entries(claim.slots).map(([name, slot]) => [name, slot.value] as const);
+  if (renderSentence(claim.template, Object.fromEntries(values)) !== claim.text)
+    return broken('claim', claim.claimId, {
+      why: 'Its text is not its sentence with the values of its slots.',
+      detail,
+    });
   return link('claim', claim.claimId, { note: claim.text, verdict: 'Bound', detail });
 }
 
@@ -128,11 +136,16 @@ function recordLink(
   const actual = digestOf(observed);
   if (actual !== digest) return broken('record', ref, { why: `The record hashes to ${actual}.`, detail: { digest } });
   const pointers = Object.entries(claim.slots).flatMap(([name, slot]) =>
-    'evidenceId' in slot && slot.evidenceId === evidenceId ? [{ name, pointer: slot.pointer, value: slot.value }] : [],
+    'evidenceId' in slot && slot.evidenceId === evidenceId
+      ? [{ name, pointer: slot.pointer, format: slot.format, value: slot.value }]
+      : [],
   );
-  const lost = pointers.find(({ pointer }) => !resolvePointer(observed, pointer).found);
+  const lost = pointers.find(({ pointer, format, value }) => !says(observed, { pointer, format, value }));
   if (lost !== undefined)
-    return broken('record', ref, { why: `${lost.pointer} is not in the record.`, detail: { digest } });
+    return broken('record', ref, {
+      why: `${lost.pointer} of the record does not say ${lost.name}.`,
+      detail: { digest },
+    });
   const detail = Object.fromEntries(
     pointers.map(({ name, pointer, value }) => [name, `${pointer} = ${value.slice(0, 500)}`]),
   );
@@ -141,4 +154,14 @@ function recordLink(
     verdict: 'Resolves',
     detail: { ...detail, digest },
   });
+}
+
+/** The value at the pointer, written by the same code as the answer's, is what the answer says. */
+function says(
+  observed: unknown,
+  slot: { readonly pointer: string; readonly format: SlotFormat; readonly value: string },
+): boolean {
+  const resolved = resolvePointer(observed, slot.pointer);
+  const rendered = resolved.found ? renderSlot(slot.format, resolved.value) : undefined;
+  return rendered?.ok === true && rendered.text === slot.value;
 }

@@ -2,7 +2,7 @@
  * Deadlines. `deadlineMs` is running time: it starts with the frozen goal and stands still while the run is blocked and between a
  * crash and its recovery. `deadlineAt` is absolute and never moves. Source: CONTRACTS "Deadline".
  */
-import type { RunState, StepState } from './run-state.ts';
+import type { AttemptState, RunState, StepState } from './run-state.ts';
 import { millisOf, timestampOf } from './time.ts';
 
 /** When the run must be over, in ms since the epoch; Infinity while nothing bounds it. */
@@ -17,6 +17,14 @@ export function runDeadlineMs(state: RunState): number {
 export function attemptDeadlineAt(state: RunState, step: StepState, at: string): string {
   const timeoutMs = Math.min(step.definition.budget.timeoutMs, step.skill.timeoutMs);
   return timestampOf(Math.min(millisOf(at) + timeoutMs, runDeadlineMs(state)));
+}
+
+/**
+ * When an attempt that is out is over, in ms since the epoch: its deadline, and the time that the run stood still between a crash and
+ * its recovery, in which nobody could take what its team had to give.
+ */
+export function attemptDeadlineMs({ deadlineAt, stoodStillMs }: AttemptState): number {
+  return millisOf(deadlineAt) + stoodStillMs;
 }
 
 /** Whether an attempt that starts at `atMs` has the time that its skill needs at least. */

@@ -106,6 +106,16 @@ test('the time between a crash and its recovery is no running time; what was in 
   );
 });
 
+test('an attempt that was out while the run stood still has so much longer to come back, and no longer', () => {
+  const trial = plannedTrial({ steps: [stepOf('s1')] });
+  trial.dispatch('s1');
+  const deadlineMs = Date.parse(trial.step('s1').attempts[0]?.deadlineAt ?? '') - Date.parse(atMs(0));
+  trial.nowMs = deadlineMs + 500;
+  trial.ok('recover', { pausedMs: 700, checked: [], fence: 3 });
+  assert.deepEqual(trial.tick(deadlineMs + 699), []);
+  assert.ok(trial.tick(deadlineMs + 700).includes('step.attempt_failed'));
+});
+
 test('a crash while the run was blocked is not paused twice', () => {
   const trial = plannedTrial({ steps: [stepOf('s1'), stepOf('s2')] });
   trial.dispatch('s1');

@@ -1,6 +1,6 @@
 /** What time alone decides, and taking a run over after a crash. Source: CONTRACTS "Deadline", DESIGN §4 "Recovery". */
 import type { CommandOf } from '#contracts/command.ts';
-import { runDeadlineMs } from './deadline.ts';
+import { attemptDeadlineMs, runDeadlineMs } from './deadline.ts';
 import { settleCancellation } from './cancellation.ts';
 import { decided, type Decision, refused } from './decision.ts';
 import {
@@ -56,7 +56,7 @@ export function decideRecover(state: RunState, command: CommandOf<'recover'>): D
 
 function failOverdue(draft: Draft, nowMs: number): void {
   for (const { step, attempt } of attemptsInFlight(draft.state))
-    if (millisOf(attempt.deadlineAt) <= nowMs) timeOut(draft, step, attempt);
+    if (attemptDeadlineMs(attempt) <= nowMs) timeOut(draft, step, attempt);
 }
 
 function failAllOpen(draft: Draft): void {
@@ -76,7 +76,7 @@ function timeOut(draft: Draft, step: StepState, attempt: AttemptState): void {
 
 function tickCancelling(state: RunState, command: CommandOf<'tick'>, nowMs: number): Decision {
   const out = attemptsInFlight(state);
-  if (out.some(({ attempt }) => millisOf(attempt.deadlineAt) > nowMs)) return decided();
+  if (out.some(({ attempt }) => attemptDeadlineMs(attempt) > nowMs)) return decided();
   const unresolved = out.map(({ step, attempt }) => {
     const entry = { stepId: step.definition.stepId, reason: 'Nobody confirmed that it stopped within its time.' };
     return attempt.taskId === undefined ? entry : { ...entry, taskId: attempt.taskId };

@@ -85,6 +85,7 @@ export function dispatchStep(state: RunState, { body, at }: EventOf<'step.dispat
       audience,
       dispatchedAt: at,
       deadlineAt,
+      stoodStillMs: 0,
       startedAt: undefined,
       taskId: undefined,
       contextId: undefined,

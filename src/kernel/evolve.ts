@@ -16,6 +16,7 @@ import {
   startStep,
   withStep,
 } from './evolve-step.ts';
+import { attemptsInFlight } from './next.ts';
 import type { RunState } from './run-state.ts';
 import { millisOf } from './time.ts';
 
@@ -162,6 +163,7 @@ const APPLY: { readonly [K in EventKind]: (state: RunState, event: EventMap[K]) 
   'run.recovered': (state, { body }) => {
     // A run that stood still in a block is paused by that already.
     if (state.pausedSince === undefined) state.pausedMs += body.pausedMs;
+    for (const { attempt } of attemptsInFlight(state)) attempt.stoodStillMs += body.pausedMs;
   },
   'answer.composed': (state, { body }) => {
     state.answer = body.answer;

@@ -1,7 +1,7 @@
 /** What a run needs from outside now. O(ready that can go + in flight); the plan is not rescanned. Source: DESIGN §3.4, §4. */
 import type { Todo } from '#contracts/command.ts';
 import { reservable, reserve, shareOf } from './budget.ts';
-import { runDeadlineMs } from './deadline.ts';
+import { attemptDeadlineMs, runDeadlineMs } from './deadline.ts';
 import { joinDone } from './join.ts';
 import { plannedRun } from './planned-run.ts';
 import { notBeforeMs, stepsOf } from './ready-set.ts';
@@ -78,7 +78,7 @@ function* candidates(state: RunState, nowMs: number): Generator<StepState, void,
 function earliestMs(state: RunState, nowMs: number): number {
   if (state.accepted !== undefined && state.openStepCount === 0 && state.phase !== 'blocked') return Infinity;
   let earliest = runDeadlineMs(state);
-  for (const { attempt } of attemptsInFlight(state)) earliest = Math.min(earliest, millisOf(attempt.deadlineAt));
+  for (const { attempt } of attemptsInFlight(state)) earliest = Math.min(earliest, attemptDeadlineMs(attempt));
   for (const step of stepsOf(state, state.delayed)) {
     const dueMs = notBeforeMs(step);
     // One that is due waits for a free slot, not for the clock.
@@ -89,7 +89,7 @@ function earliestMs(state: RunState, nowMs: number): number {
 
 /** A cancellation that no task answers is settled when the last attempt's time is over. */
 function latestAttemptMs(state: RunState): number {
-  return Math.max(...attemptsInFlight(state).map(({ attempt }) => millisOf(attempt.deadlineAt)));
+  return Math.max(...attemptsInFlight(state).map(({ attempt }) => attemptDeadlineMs(attempt)));
 }
 
 function cancelTasks(state: RunState): readonly Todo[] {

@@ -25,7 +25,10 @@ export interface AttemptState {
   readonly leaseId: LeaseId;
   readonly audience: string;
   readonly dispatchedAt: string;
+  /** As it was sent; see `attemptDeadlineMs` for when it is over. */
   readonly deadlineAt: string;
+  /** How long the run stood still while it was out, in ms: between a crash and its recovery nobody could take its result. */
+  stoodStillMs: number;
   startedAt: string | undefined;
   taskId: string | undefined;
   contextId: string | undefined;
