@@ -57,7 +57,7 @@ const PACKAGES: readonly (readonly [pattern: RegExp, places: readonly string[]])
   [/^@modelcontextprotocol\//, ['src/protocols/mcp/']],
   [/^(hono|@hono\/)/, ['src/protocols/http/']],
   [/^(jose|@cedar-policy\/)/, ['src/authority/']],
-  [/^(kysely|pg)$/, ['src/stores/']],
+  [/^(kysely|pg|aws4fetch)$/, ['src/stores/']],
   [/^(nodemailer|smtp-server|@openfeature\/)/, ['src/effects/', 'cases/']],
   [/^@opentelemetry\//, ['src/telemetry/']],
   [/^(ai|@ai-sdk\/|cockatiel)/, ['src/protocols/model/']],

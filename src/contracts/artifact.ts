@@ -8,6 +8,10 @@ import { stepStatus } from './step-result.ts';
 export const ARTIFACT_VERSION = '1.0.0';
 /** The media type of the envelope on the wire. */
 export const ARTIFACT_MEDIA_TYPE = 'application/vnd.caseops.artifact+json';
+/** An artifact's bytes, whole; beyond it ERR_ARTIFACT_SIZE, whoever sends or stores it. 32 MiB. */
+export const ARTIFACT_BYTES_MAX = 33_554_432;
+/** Above it an artifact goes by digest only: neither a run's events nor its database hold its bytes. 256 kB. */
+export const ARTIFACT_RECORD_BYTES_MAX = 262_144;
 
 export const artifact = z.strictObject({
   contractVersion: z.literal(ARTIFACT_VERSION),

@@ -49,7 +49,10 @@ export type RecordWrite =
       readonly requestDigest: Digest;
       readonly runId: RunId;
     }
-  /** Content-addressed: writing the same digest again is no conflict. */
+  /**
+   * Content-addressed: writing the same digest again is no conflict. A database holds at most ARTIFACT_RECORD_BYTES_MAX of one
+   * (ERR_ARTIFACT_SIZE); `withLargeArtifacts` puts larger ones into an artifact store first.
+   */
   | { readonly table: 'artifact'; readonly tenant: Tenant; readonly digest: Digest; readonly bytes: Uint8Array }
   | { readonly table: 'effect'; readonly row: EffectRow };
 

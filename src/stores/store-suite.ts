@@ -182,6 +182,23 @@ function recordTests(inStore: InStore): void {
     assert.deepEqual(Buffer.from((await store.artifact('t9', artifact.digest)) ?? []), Buffer.from(artifact.bytes));
   });
 
+  inStore('an artifact of 256 kB is held, and what is larger is nowhere in the database', async (store, place) => {
+    const ref = refOf('size');
+    const fits = artifactOf(ref, 'x'.repeat(262_144));
+    await committed(store, commitOf(ref, { records: [fits] }));
+    assert.equal((await store.artifact('t9', fits.digest))?.byteLength, 262_144);
+    const large = artifactOf(ref, 'y'.repeat(262_145));
+    if (place.hasLargeArtifacts === true) {
+      assert.deepEqual(await store.write([large]), { ok: true });
+      assert.equal((await store.artifact('t9', large.digest))?.byteLength, 262_145);
+      return;
+    }
+    await assert.rejects(store.write([large]), { code: 'ERR_ARTIFACT_SIZE' });
+    await assert.rejects(store.commit(commitOf(refOf('size-2'), { records: [large] })), { code: 'ERR_ARTIFACT_SIZE' });
+    assert.equal(await store.head(refOf('size-2')), undefined);
+    assert.equal(await store.artifact('t9', large.digest), undefined);
+  });
+
   inStore('a lease is bound to the first task that is accepted under it', async (store) => {
     const ref = refOf('bind');
     await store.write([{ table: 'lease', row: leaseOf(ref, 'lse_bind') }]);

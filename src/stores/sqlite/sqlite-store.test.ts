@@ -124,7 +124,7 @@ test('a full disk refuses the whole batch and the store goes on with what fits',
   const large = refOf('large');
   const outcomes = await Promise.allSettled([
     store.commit(commitOf(refOf('neighbour'))),
-    store.commit(commitOf(large, { records: [artifactOf(large, 'x'.repeat(1_000_000))] })),
+    store.commit(commitOf(large, { records: [...'xyz'].map((text) => artifactOf(large, text.repeat(200_000))) })),
   ]);
   for (const outcome of outcomes) {
     assert.equal(outcome.status, 'rejected');

@@ -6,7 +6,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { CaseOpsError } from '#contracts/error.ts';
 import type { RunEvent } from '#contracts/event.ts';
 import type { Clock } from '#ports/clock.ts';
-import type { RunHead, Store } from '#ports/store.ts';
+import type { RecordWrite, RunHead, Store } from '#ports/store.ts';
+import { assertRecordSize } from '../artifacts/table.ts';
 import { commitFault, createCommitWriter } from './commit-writer.ts';
 import { createGroupWriter } from './group-writer.ts';
 import { openDatabase } from './open-database.ts';
@@ -68,6 +69,7 @@ function prepareWrites(
     commit: async (commit) => {
       const fault = commitFault(commit);
       if (fault !== undefined) throw new CaseOpsError('ERR_INVARIANT', fault, { at: 'store' });
+      assertRecordSizes(commit.records);
       return writer.write(
         () => applyCommit(commit),
         (outcome) => {
@@ -75,17 +77,23 @@ function prepareWrites(
         },
       );
     },
-    write: (rows) =>
-      writer.write(() => {
+    write: async (rows) => {
+      assertRecordSizes(rows);
+      return writer.write(() => {
         const refused = records.conflict(rows);
         if (refused !== undefined) return refused;
         records.insert(rows, null);
         return { ok: true };
-      }),
+      });
+    },
     takeLock: (ref, owner, ttlMs) => writer.write(() => locks.take(ref, owner, { nowMs: clock.nowMs(), ttlMs })),
     heartbeat: (owner, ttlMs) => writer.write(() => locks.extend(owner, { nowMs: clock.nowMs(), ttlMs })),
     bindLeaseTask: (leaseId, taskId) => writer.write(() => bind.run(taskId, leaseId).changes === 1),
   };
+}
+
+function assertRecordSizes(rows: readonly RecordWrite[]): void {
+  for (const row of rows) if (row.table === 'artifact') assertRecordSize(row.bytes.byteLength);
 }
 
 /** A listener's failure is its own: the commit stands, the others are told, and the process is warned. */
