@@ -28,7 +28,7 @@ export interface FlagFileTargetOptions {
   readonly lockWaitMsMax?: number;
 }
 
-const parameters = z.strictObject({
+const accepted = z.strictObject({
   release_id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/),
   traffic_percent: z
     .union([
@@ -62,7 +62,7 @@ export function createFlagFileTarget(options: FlagFileTargetOptions): EffectTarg
     presentational: ['note'],
     precondition: 'owner',
     authoritativeAbsence: true,
-    validate: (value) => parseParameters(parameters, value),
+    validate: (value) => parseParameters(accepted, value),
     expectedVersion: ({ release_version: version }) => (typeof version === 'string' ? version : undefined),
     idempotencyKey: ({ tenant, expectedVersion, parameters }) => {
       const { release_id, traffic_percent } = approved.parse(parameters);
