@@ -205,7 +205,8 @@ test('a failure that may be repeated is, with growing pauses, as often as the sk
   trial.nowMs = 100;
   trial.dispatch('s1');
   trial.fail('s1', 'ERR_TEAM_UNREACHABLE', 2);
-  assert.equal(trial.refusal('dispatch', { ...trial.dispatchBody('s1') }).code, 'ERR_STATE');
+  trial.nowMs = 299;
+  assert.equal(trial.refusal('dispatch', trial.dispatchBody('s1')).code, 'ERR_STATE');
   trial.nowMs = 300;
   trial.dispatch('s1');
   trial.fail('s1', 'ERR_TEAM_UNREACHABLE', 3);
