@@ -1,10 +1,7 @@
-/** JSON Schema 2020-12 to and from zod: the only place that knows how the two meet. Source: DESIGN §2 "contracts". */
+/** Checks by JSON Schema 2020-12, through zod. Source: DESIGN §2 "contracts". */
 import { z } from 'zod';
 
-export type JsonSchema = Readonly<Record<string, z.core.util.JSONType>>;
-/** A zod schema, for rooms that may not import zod. */
-export type Schema = z.ZodType;
-
+type JsonSchema = Readonly<Record<string, z.core.util.JSONType>>;
 export interface SchemaIssue {
   /** RFC 6901, into the value. */
   readonly pointer: string;
@@ -14,14 +11,6 @@ export interface SchemaIssue {
 }
 
 export type SchemaCheck = (value: unknown) => readonly SchemaIssue[];
-
-/** The schema of what is accepted as input. Throws, by zod, when a schema cannot be written as JSON Schema. */
-export function toJsonSchema(schema: Schema): Record<string, z.core.util.JSONType> {
-  return JSON.parse(JSON.stringify(z.toJSONSchema(schema, { target: 'draft-2020-12', io: 'input' }))) as Record<
-    string,
-    z.core.util.JSONType
-  >;
-}
 
 /** A check for a JSON Schema document; undefined when it uses what is not supported, and so can accept nothing. */
 export function fromJsonSchema(document: JsonSchema): SchemaCheck | undefined {
@@ -34,7 +23,7 @@ export function fromJsonSchema(document: JsonSchema): SchemaCheck | undefined {
 }
 
 /** What a schema finds in a value; empty means: conforms. */
-export function issuesOf(schema: Schema, value: unknown): readonly SchemaIssue[] {
+function issuesOf(schema: z.ZodType, value: unknown): readonly SchemaIssue[] {
   const parsed = schema.safeParse(value);
   if (parsed.success) return [];
   return parsed.error.issues.map(({ path, message, code }) => ({

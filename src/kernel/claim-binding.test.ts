@@ -298,6 +298,28 @@ test('a sentence without slots rests on all that its step observed', () => {
   assert.deepEqual(reasons(withSentences([plain], nothing)), [['status', 'no_data', ['s1'], undefined]]);
 });
 
+test('a sentence that has no words, or gives too many, is refused', () => {
+  const wordless = sentence({ sentence: {}, slots: {} });
+  assert.deepEqual(reasons(withSentences([wordless])), [['status', 'refused', ['s1'], 'ERR_CLAIM_POINTER']]);
+  const record = { claim_id: 'C-102', status: 's'.repeat(8_000), updated_at: '2026-07-22T14:11:09Z' };
+  const long = artifactOf('s1', (a) => {
+    a.records['ev_s1-0'] = record;
+    first(a.evidence).digest = digestOf(record);
+  });
+  const thrice = sentence({ sentence: { en: '{status} {status} {status}' } });
+  assert.deepEqual(reasons(withSentences([thrice], long)), [['status', 'refused', ['s1'], 'ERR_CLAIM_POINTER']]);
+});
+
+test('a missing step whose sentences declare no impact has none', () => {
+  const { impact: _, ...silent } = STATUS;
+  const empty = artifactOf('s1', (a) => {
+    delete a.data;
+    Object.assign(a, { status: 'no_data', evidence: [], records: {} });
+  });
+  const answer = composeAnswer(withSentences([silent], empty));
+  assert.deepEqual([first(answer.missingSteps).impact, first(answer.unsaid).impact], ['', '']);
+});
+
 test('an inference says how uncertain it is, and confidence is that of the weakest observation', () => {
   const unsure = artifactOf('s1', (a) => (first(a.evidence).confidence = 0.6));
   const composition = withSentences([sentence({ kind: 'inference' })], unsure);

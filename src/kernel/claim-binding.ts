@@ -39,10 +39,10 @@ export function composeAnswer(input: Composition): Answer {
   const index = evidenceIndex(state, records, proofEvidence);
   const templates = state.goal?.claims ?? [];
   const bearing = new Map(templates.map((template) => [template, bearingSteps(state, template)]));
-  const said = templates.map((template) =>
+  const said = Array.from(bearing, ([template, steps]) =>
     template.kind === 'absence'
       ? sayAbsence(template, input, language)
-      : sayTemplate(template, bearing.get(template) ?? [], { index, language }),
+      : sayTemplate(template, steps, { index, language }),
   );
   const claims = said
     .flatMap((one) => one.claims.map((saying, at) => ({ claimId: input.claimId(saying.key, at), ...saying })))

@@ -97,6 +97,16 @@ test('each fault of a claim has its own reason', () => {
     ],
     ['an absence without the ledger', withClaim((c) => c.evidenceIds.pop(), 2), ['ERR_CLAIM_PROOF']],
     [
+      'a fact that rests on what a proof counted',
+      withClaim((c) => c.evidenceIds.push('ev_goal-goal-1')),
+      ['ERR_CLAIM_POINTER'],
+    ],
+    [
+      'an absence that rests on what nobody knows',
+      withClaim((c) => c.evidenceIds.push('ev_nobody'), 2),
+      ['ERR_CLAIM_UNKNOWN_EVIDENCE'],
+    ],
+    [
       'an absence with a slot',
       withClaim((c) => (c.slots['x'] = { formula: '1', inputs: [], format: 'number', value: '1' }), 2),
       ['ERR_CLAIM_POINTER', 'ERR_CLAIM_PROOF', 'ERR_CLAIM_FREE_FACT'],

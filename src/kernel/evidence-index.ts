@@ -1,6 +1,7 @@
 /** The evidence that an answer may rest on: of settled results and of absence proofs, by id, with the records as observed. INV-03, INV-14. */
 import type { Evidence } from '#contracts/evidence.ts';
 import type { StepId } from '#contracts/ids.ts';
+import type { StepResult } from '#contracts/step-result.ts';
 import { digestOf } from './digest.ts';
 import { resolvePointer, type Resolved } from './pointer.ts';
 import type { RunState, StepState } from './run-state.ts';
@@ -35,8 +36,7 @@ export function evidenceIndex(
     byId.set(evidenceId, borne);
   };
   for (const step of state.steps.values())
-    if (isUsable(step))
-      for (const evidence of step.result?.evidence ?? []) add({ evidence, stepId: step.definition.stepId });
+    for (const evidence of usableResult(step)?.evidence ?? []) add({ evidence, stepId: step.definition.stepId });
   for (const evidence of proofEvidence) add({ evidence, stepId: undefined });
   for (const id of contested) byId.delete(id);
   const genuine = new Map<string, boolean>();
@@ -51,7 +51,8 @@ export function evidenceIndex(
   };
 }
 
-/** A result whose data and evidence an answer may use. */
-export function isUsable({ result }: StepState): boolean {
-  return result?.status === 'completed' || result?.status === 'partial' || result?.status === 'degraded';
+/** The result, if an answer may use its data and evidence. */
+export function usableResult({ result }: StepState): StepResult | undefined {
+  const { status } = result ?? {};
+  return status === 'completed' || status === 'partial' || status === 'degraded' ? result : undefined;
 }

@@ -195,6 +195,17 @@ test('a step that settled without a dispatch has no task', () => {
   assert.deepEqual([graph.nodes.get('step:s1')?.status, names(graph, 'step:s1', 'EXECUTED_BY')], ['completed', []]);
 });
 
+test('a call without a result says so', () => {
+  const failed = artifactOf('s1', ({ toolCalls }) => {
+    for (const call of toolCalls) {
+      delete call.resultDigest;
+      call.outcome = 'throttled';
+    }
+  });
+  const tool = after(...settled(failed)).nodes.get('tool:call_s1');
+  assert.deepEqual([tool?.status, tool?.detail['resultDigest']], ['throttled', '']);
+});
+
 test('a worker whose workload is not the card’s is not known, and a step without calls still has one', () => {
   const stranger = artifactOf('s1', (a) => {
     a.producer.workload = 'spiffe://caseops.test/team/thief';
@@ -299,6 +310,12 @@ test('a team’s run is derived from the task of its parent run', () => {
   assert.deepEqual(names(graph, 'run:run_1', 'DERIVED_FROM'), ['delegated_task:dsp_0']);
   assert.deepEqual(names(graph, 'delegated_task:dsp_0', 'AUTHORIZED_BY'), ['lease:lse_0']);
   assert.equal(graph.nodes.get('run:run_1')?.detail['by'], 'spiffe://caseops.test/supervisor');
+});
+
+test('an edge to what the log never named leads nowhere', () => {
+  const graph = after({ kind: 'cancel.settled', body: { unresolved: [{ stepId: 's9', taskId: 't', reason: 'r' }] } });
+  const decision = [...graph.nodes.values()].find(({ status }) => status === 'unresolved');
+  assert.deepEqual(predecessors(graph, decision?.id ?? '', 'CANCELLED_BY'), []);
 });
 
 test('an event about what the log never named changes nothing', () => {

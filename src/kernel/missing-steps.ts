@@ -2,7 +2,7 @@
 import type { MissingStep } from '#contracts/answer.ts';
 import type { ClaimTemplate } from '#contracts/claim.ts';
 import { sentenceIn } from './claim-sentence.ts';
-import { isUsable } from './evidence-index.ts';
+import { usableResult } from './evidence-index.ts';
 import type { RunState, StepState } from './run-state.ts';
 
 const TEXT_LENGTH_MAX = 1_000;
@@ -38,7 +38,7 @@ function impactOf(
   bearing: ReadonlyMap<ClaimTemplate, readonly StepState[]>,
   language: string,
 ): string {
-  if (isUsable(step)) return '';
+  if (usableResult(step) !== undefined) return '';
   const lost = [...bearing].filter(([, steps]) => steps.includes(step));
   return lost.flatMap(([{ impact }]) => (impact === undefined ? [] : [sentenceIn(impact, language)])).join(' ');
 }

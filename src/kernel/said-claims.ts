@@ -6,7 +6,7 @@ import type { Evidence } from '#contracts/evidence.ts';
 import type { StepId } from '#contracts/ids.ts';
 import { anchorId, anchorType } from './anchor.ts';
 import { renderSentence, sentenceIn } from './claim-sentence.ts';
-import { isUsable, type EvidenceIndex } from './evidence-index.ts';
+import { usableResult, type EvidenceIndex } from './evidence-index.ts';
 import { failure } from './failure.ts';
 import { renderSlot } from './render-slot.ts';
 import type { StepState } from './run-state.ts';
@@ -27,19 +27,22 @@ export function sayTemplate(
   bearing: readonly StepState[],
   by: { readonly index: EvidenceIndex; readonly language: string },
 ): Said {
-  const claims: Saying[] = [];
-  const reasons = new Map<Unsaid['reason'], Why>();
-  if (bearing.length === 0) reasons.set('step_missing', { stepIds: [] });
-  for (const step of bearing)
-    for (const outcome of sayResult(template, step, by)) {
-      if ('text' in outcome) claims.push(outcome);
-      else if (!reasons.get(outcome.reason)?.stepIds.includes(step.definition.stepId))
-        reasons.set(outcome.reason, {
-          stepIds: [...(reasons.get(outcome.reason)?.stepIds ?? []), step.definition.stepId],
-          error: reasons.get(outcome.reason)?.error ?? outcome.error,
-        });
-    }
-  return { claims, unsaid: Array.from(reasons, ([reason, why]) => unsaid(template, by.language, { reason, ...why })) };
+  const outcomes = bearing.flatMap((step) =>
+    sayResult(template, step, by).map((outcome) => ({ outcome, stepId: step.definition.stepId })),
+  );
+  const claims = outcomes.flatMap(({ outcome }) => ('text' in outcome ? [outcome] : []));
+  const failed = outcomes.flatMap(({ outcome, stepId }) => ('text' in outcome ? [] : [{ ...outcome, stepId }]));
+  const notSaid = Array.from(
+    Map.groupBy(failed, ({ reason }) => reason),
+    ([reason, same]) =>
+      unsaid(template, by.language, {
+        reason,
+        stepIds: [...new Set(same.map(({ stepId }) => stepId))],
+        error: same.find(({ error }) => error !== undefined)?.error,
+      }),
+  );
+  if (bearing.length === 0) notSaid.push(unsaid(template, by.language, { reason: 'step_missing', stepIds: [] }));
+  return { claims, unsaid: notSaid };
 }
 
 /** The entry of a sentence that cannot be said, with what a reader loses by it. */
@@ -73,8 +76,9 @@ function sayResult(
   by: { readonly index: EvidenceIndex; readonly language: string },
 ): readonly (Saying | NotSaid)[] {
   if (step.result?.status === 'no_data') return [{ reason: 'no_data' }];
-  if (step.result === undefined || !isUsable(step)) return [{ reason: 'step_missing' }];
-  const evidence = step.result.evidence.filter(({ evidenceId }) => by.index.byId.has(evidenceId));
+  const result = usableResult(step);
+  if (result === undefined) return [{ reason: 'step_missing' }];
+  const evidence = result.evidence.filter(({ evidenceId }) => by.index.byId.has(evidenceId));
   const choices = choose(template, evidence);
   if (choices.length === 0) return [{ reason: 'no_data' }];
   return choices.map((choice) => sayChoice(template, choice, by));
@@ -92,11 +96,11 @@ function choose({ slots }: ClaimTemplate, evidence: readonly Evidence[]): readon
   const [first, ...others] = types;
   if (first === undefined)
     return evidence.length === 0 ? [] : [new Map(evidence.map((item) => [item.evidenceId, item]))];
-  const byType = Map.groupBy(evidence, ({ anchor }) => anchorType(anchor));
-  if (types.some((type) => !byType.has(type))) return [];
-  return (byType.get(first) ?? []).map((item) => {
+  const ofType = (type: string): readonly Evidence[] => evidence.filter(({ anchor }) => anchorType(anchor) === type);
+  if (types.some((type) => ofType(type).length === 0)) return [];
+  return ofType(first).map((item) => {
     const partners = others.map((type): readonly [string, Evidence | undefined] => {
-      const all = byType.get(type) ?? [];
+      const all = ofType(type);
       const same = all.filter(({ anchor }) => anchorId(anchor) === anchorId(item.anchor));
       const [partner, ...more] = same.length > 0 ? same : all;
       return [type, more.length === 0 ? partner : undefined];

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { SchemaDocument } from '#contracts/skill.ts';
 import { z } from 'zod';
 import { digestOf } from './digest.ts';
 import { checkSchema } from './schema-check.ts';
-import { schemaDocument } from './schema-document.ts';
+
+function schemaDocument(schemaId: string, schemaVersion: string, schema: z.ZodType): SchemaDocument {
+  const written = JSON.parse(JSON.stringify(z.toJSONSchema(schema))) as SchemaDocument['schema'];
+  return { schemaId, schemaVersion, digest: digestOf(written), schema: written };
+}
 
 const claim = z.strictObject({
   claim_id: z.string().min(1),

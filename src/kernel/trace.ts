@@ -30,7 +30,7 @@ export function traceClaim(graph: ContextGraph, claimId: string, leases?: readon
   return {
     runId: graph.ref.runId,
     claimId,
-    key: claim.detail['key'] ?? '',
+    key: String(claim.detail['key']),
     holds: brokenCount === 0,
     linkCount: links.length,
     brokenCount,

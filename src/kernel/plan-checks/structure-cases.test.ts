@@ -163,6 +163,27 @@ export const STRUCTURE_CASES: readonly PlanCase[] = [
     [],
   ],
   [
+    'one value where a list is wanted',
+    PLAN,
+    snapshotWith((s) => {
+      Object.assign(nth(s.skills, 0), {
+        input: document('i', { type: 'object', properties: { claim_id: { type: 'array' } } }),
+      });
+    }),
+    [['INPUT_KIND', '/steps/0/inputs/claim_id/pointer']],
+  ],
+  [
+    'a list where the schema leaves it open',
+    PLAN,
+    {
+      ...goalWith((g) => (g.entities['claim_id'] = ['C-102', 'C-103'])),
+      snapshot: changed(SNAPSHOT, (s) => {
+        Object.assign(nth(s.skills, 0), { input: document('i', { type: 'object' }) });
+      }),
+    },
+    [],
+  ],
+  [
     'a list where a list is wanted',
     PLAN,
     {
