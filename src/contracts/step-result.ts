@@ -21,6 +21,8 @@ export const stepResult = z.strictObject({
   status: stepStatus,
   artifactRef: digest.optional(),
   data: z.json().optional(),
+  /** Over data that is too large for a run's log, in place of it: the artifact has it. */
+  dataDigest: digest.optional(),
   evidence: z.array(evidence).max(1_000),
   /** What a partial or no_data result lacks, in the skill's own words. */
   missing: z.array(z.string().max(500)).max(100),

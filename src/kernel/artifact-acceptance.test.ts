@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Acceptance, Artifact } from '#contracts/artifact.ts';
-import { acceptArtifact, ARTIFACT_BYTES_MAX, type ExpectedArtifact } from './artifact-acceptance.ts';
+import { ARTIFACT_BYTES_MAX, type Acceptance, type Artifact } from '#contracts/artifact.ts';
+import { acceptArtifact, type ExpectedArtifact } from './artifact-acceptance.ts';
 import { artifactOf, begun, OPENING, SETTLED, settled, stateOf } from './claims-run.test.ts';
 import { changed, SNAPSHOT, type SKILLS } from './claims-world.test.ts';
 import { digestOf } from './digest.ts';

@@ -3,7 +3,7 @@
  * contract. Quarantined: its binding, producer, digest, provenance or size does not hold, or it carries members nobody asked for; a
  * person may look at it, nothing else does. The first failure, cheapest first, is the verdict. Source: DESIGN §3.6, LAB 83–97; INV-01.
  */
-import type { Acceptance, Artifact } from '#contracts/artifact.ts';
+import { ARTIFACT_BYTES_MAX, type Acceptance, type Artifact } from '#contracts/artifact.ts';
 import type { CapabilityCard } from '#contracts/capability-snapshot.ts';
 import type { ErrorCode, ErrorRecord } from '#contracts/error.ts';
 import type { Digest } from '#contracts/ids.ts';
@@ -14,9 +14,6 @@ import { digestOf, digestOfBytes } from './digest.ts';
 import { failure } from './failure.ts';
 import type { AttemptState, RunState, StepState } from './run-state.ts';
 import { checkSchema } from './schema-check.ts';
-
-/** Of the artifact's RFC 8785 form; larger content goes by digest to the artifact store. */
-export const ARTIFACT_BYTES_MAX = 1_048_576;
 
 export interface ExpectedArtifact {
   readonly state: RunState;

@@ -35,6 +35,45 @@ test('an artifact that overtakes the word of its start starts its attempt', () =
   assert.equal(trial.step('s1').attempts[0]?.taskId, 'task-s1-1');
 });
 
+/** s1 delivers an artifact of this size, whose data and records have these lengths; s2 wants what s1 found. */
+function deliveredLarge(lengths: { readonly data: number; readonly record: number }): TrialRun {
+  const inputs = { value: { from: 'step', stepId: 's1', pointer: '/value' } } as const;
+  const trial = dispatched({ steps: [stepOf('s1'), stepOf('s2', ['s1'], { inputs })] });
+  const change: Made['change'] = (artifact) => {
+    artifact.data = { value: 'x'.repeat(lengths.data) };
+    const [item] = artifact.evidence;
+    if (item === undefined) return;
+    artifact.records[item.evidenceId] = { text: 'y'.repeat(lengths.record) };
+    item.digest = digestOf(artifact.records[item.evidenceId]);
+  };
+  const body = deliverBody('s1', { change });
+  trial.ok('deliver', { ...body, sizeBytes: lengths.data + lengths.record });
+  return trial;
+}
+
+test('a large artifact is in the log by its digest: no event holds its records, and none its data when that is large', () => {
+  const byRecords = deliveredLarge({ data: 1_000, record: 300_000 });
+  assert.equal(byRecords.step('s1').result?.status, 'completed');
+  assert.deepEqual(byRecords.step('s1').result?.data, { value: 'x'.repeat(1_000) });
+  const byData = deliveredLarge({ data: 300_000, record: 1_000 });
+  const { result } = byData.step('s1');
+  assert.equal(result?.status, 'completed');
+  assert.equal(result?.data, undefined);
+  assert.equal(result?.dataDigest, digestOf({ value: 'x'.repeat(300_000) }));
+  for (const { log } of [byRecords, byData])
+    for (const event of log) assert.ok(JSON.stringify(event).length < 100_000, event.kind);
+  const [text, otherText] = [300_000, 300_001].map((data) => deliveredLarge({ data, record: 1 }).step('s1').result);
+  assert.notEqual(text?.resultHash, otherText?.resultHash);
+});
+
+test('a step that needs a value out of data that is kept by digest fails, and says why', () => {
+  const trial = deliveredLarge({ data: 300_000, record: 1 });
+  trial.dispatch('s2');
+  const [error] = trial.step('s2').result?.errors ?? [];
+  assert.equal(error?.code, 'ERR_INPUT_UNMAPPED');
+  assert.match(error?.message ?? '', /too large for a run/);
+});
+
 test('evidence of one record version is kept once, whoever observed it', () => {
   const trial = plannedTrial(TWO);
   trial.dispatch('s1', 's2');

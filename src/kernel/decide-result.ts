@@ -1,5 +1,5 @@
 /** Taking what came back for a step: accepted, refused, or recorded only. INV-01, INV-05, INV-08. Source: DESIGN §3.6, §3.7. */
-import type { Acceptance } from '#contracts/artifact.ts';
+import { ARTIFACT_RECORD_BYTES_MAX, type Acceptance } from '#contracts/artifact.ts';
 import type { CommandOf } from '#contracts/command.ts';
 import type { EventBody } from '#contracts/event.ts';
 import type { Digest } from '#contracts/ids.ts';
@@ -7,6 +7,7 @@ import type { StepResult } from '#contracts/step-result.ts';
 import { acceptArtifact } from './artifact-acceptance.ts';
 import { overspent } from './budget.ts';
 import { decided, type Decision } from './decision.ts';
+import { digestOf } from './digest.ts';
 import { closeOpenSteps, conclude, end, failAttempt, openDraft, releaseBudget, settle } from './draft.ts';
 import { failure } from './failure.ts';
 import { type Arrival, artifactResultHash, classifyArrival, recordArrival } from './reduce-result.ts';
@@ -160,5 +161,14 @@ function resultOf(command: Deliver, hash: Digest): StepResult {
     contractVersion: skillVersion,
     resultHash: hash,
   };
-  return data === undefined ? result : { ...result, data };
+  if (data === undefined) return result;
+  return isLarge(command) ? { ...result, dataDigest: digestOf(data) } : { ...result, data };
+}
+
+/**
+ * Whether the artifact's data goes by digest only: then no other step can be given a value out of it. Most large artifacts are large by
+ * their records, which no event holds.
+ */
+function isLarge({ artifact, sizeBytes }: Deliver): boolean {
+  return sizeBytes > ARTIFACT_RECORD_BYTES_MAX && JSON.stringify(artifact.data).length > ARTIFACT_RECORD_BYTES_MAX;
 }

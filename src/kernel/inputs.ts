@@ -25,7 +25,7 @@ export function resolveInputs(state: RunState, stepId: StepId): ResolvedInputs {
   for (const [name, source] of Object.entries(step.definition.inputs)) {
     const found = resolve(state, source);
     if (!found.found || found.value === undefined)
-      return unmapped(`Input ${name} of step ${stepId} points at ${where(source)}, where there is nothing.`, {
+      return unmapped(`Input ${name} of step ${stepId} points at ${where(source)}, ${whyNothing(state, source)}.`, {
         stepId,
         input: name,
       });
@@ -55,6 +55,12 @@ function withResources(step: StepState, input: Input): ResolvedInputs {
 function resolve(state: RunState, source: InputSource): Resolved {
   if (source.from === 'goal') return resolvePointer(state.goal, source.pointer);
   return resolvePointer(state.steps.get(source.stepId)?.result?.data, source.pointer);
+}
+
+/** Data above the record wall stays in its artifact: what a step needs from another must be small. */
+function whyNothing(state: RunState, source: InputSource): string {
+  const isByDigest = source.from === 'step' && state.steps.get(source.stepId)?.result?.dataDigest !== undefined;
+  return isByDigest ? 'whose data is too large for a run and is kept by its digest only' : 'where there is nothing';
 }
 
 function where(source: InputSource): string {

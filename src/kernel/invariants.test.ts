@@ -75,6 +75,9 @@ test('INV-01: a completed step without conforming data and evidence, and nothing
   assert.deepEqual(broken(trial, withoutData(settled())), ['INV-01']);
   assert.deepEqual(broken(trial, settled({ status: 'no_data' })), ['INV-01']);
   assert.deepEqual(broken(trial, withoutData(settled({ status: 'no_data' }))), []);
+  const byDigest = { dataDigest: digestOf('large') };
+  assert.deepEqual(broken(trial, withoutData(settled(byDigest))), []);
+  assert.deepEqual(broken(trial, withoutData(settled({ status: 'no_data', ...byDigest }))), ['INV-01']);
   assert.deepEqual(broken(trial, settled({ stepId: 's9' })), ['INV-01', 'INV-09']);
 });
 

@@ -26,7 +26,7 @@ import { CARD_PATH } from '#protocols/a2a/card-endpoint.ts';
 import { INTERFACE_PATHS, serveA2a, type ServedTeam as DescribedTeam } from '#protocols/a2a/team-server.ts';
 import { createMcpToolHost } from '#protocols/mcp/tool-host.ts';
 import { openMcpDoor, type McpDoor } from '#protocols/mcp/tool-server.ts';
-import { openSqliteStore } from '#stores/sqlite/sqlite-store.ts';
+import { openStore } from './open-store.ts';
 import { onRememberedPort, readPorts, writePorts } from './ports-file.ts';
 import type { ServedTeam, ServeTeamOptions } from './serve-team.ts';
 import { systemClock } from './system-clock.ts';
@@ -46,7 +46,7 @@ export async function hostTeam(team: TeamDefinition, options: ServeTeamOptions):
   await using stack = new AsyncDisposableStack();
   const signer = loadWorkloadKey(directory, 'workload');
   const world: World = { team, trust, host, signer, workload: teamWorkload(team.name), ports: readPorts(directory) };
-  const store = stack.use(openSqliteStore({ path: join(directory, 'runs.db'), clock: systemClock }));
+  const store = stack.use(openStore(directory, 'runs.db'));
   const doors = await openToolServers(world, store, stack);
   const toolAudiences = Object.fromEntries(doors.map(({ name, door }) => [name, door.url]));
   const driver = stack.use(createLocalDriver({ store, clock: systemClock, ids: systemIds, owner: world.workload }));

@@ -19,7 +19,7 @@ import type { Signer } from '#ports/signer.ts';
 import type { Store } from '#ports/store.ts';
 import type { TeamTransport } from '#ports/team-transport.ts';
 import { createA2aTransport } from '#protocols/a2a/team-client.ts';
-import { openSqliteStore } from '#stores/sqlite/sqlite-store.ts';
+import { openStore } from './open-store.ts';
 import type { CaseOpsOptions, RunningTeam } from './create-case-ops.ts';
 import { absentTeam, registeredTeam } from './registered-team.ts';
 import { systemClock } from './system-clock.ts';
@@ -52,7 +52,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
     issuer: loadWorkloadKey(join(directory, 'keys'), 'issuer'),
     own: loadWorkloadKey(join(directory, 'keys'), 'supervisor'),
   };
-  const store = stack.use(openSqliteStore({ path: join(directory, 'caseops.db'), clock: systemClock }));
+  const store = stack.use(openStore(directory, 'caseops.db'));
   const children = await startTeams(options, { keys, stack });
   const issuer = openIssuer(options, { keys, children, store });
   const registered = new Map(
