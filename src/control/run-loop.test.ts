@@ -1,14 +1,10 @@
 import type { CapabilityCard } from '#contracts/capability-snapshot.ts';
-import { CaseOpsError } from '#contracts/error.ts';
 import type { Plan } from '#contracts/plan.ts';
 import { runView } from '#contracts/run-view.ts';
 import { announcementOf, INQUIRY_GRANT } from '#testing/inquiry-case.ts';
+import { INQUIRY_TEXT, inquiryWorld } from '#testing/inquiry-world.ts';
 import { plantEffect } from '#testing/planted-effect.ts';
-import { FOREIGN_GRANT, INQUIRY_TEXT, inquiryWorld } from '#testing/inquiry-world.ts';
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { rulesPlanner } from './backward-chaining.ts';
 import { createScriptedPlanner, type PlannerTurn } from './scripted-planner.ts';
@@ -204,145 +200,6 @@ test('a planted effect row makes the proof that nothing was sent fail', async ()
   assert.equal(view.effects.length, 1);
 });
 
-test('an unclear goal blocks, is answered, and then runs', async () => {
-  await using world = await inquiryWorld();
-  const blocked = await world.ask('Why is my claim held?');
-  assert.equal(blocked.state, 'blocked');
-  assert.equal(blocked.blocked?.wants, 'claim_id');
-  const wrong = await world.desk.answer(INQUIRY_GRANT, blocked.runId, { claim_id: 'the first' });
-  assert.equal(wrong.state, 'blocked');
-  await world.desk.answer(INQUIRY_GRANT, blocked.runId, { claim_id: 'C-102' });
-  assert.equal((await world.settle(blocked.runId)).result, 'completed');
-  await assert.rejects(world.desk.answer(INQUIRY_GRANT, blocked.runId, { claim_id: 'C-102' }), hasCode('ERR_STATE'));
-});
-
-test('two questions are answered one after the other, and the first answer is kept', async () => {
-  await using world = await inquiryWorld();
-  const blocked = await world.ask('Why is my claim held? Do not bother anybody.');
-  const second = await world.desk.answer(INQUIRY_GRANT, blocked.runId, { claim_id: 'C-102' });
-  assert.equal(second.blocked?.wants, 'prohibition_1');
-  await world.desk.answer(INQUIRY_GRANT, blocked.runId, { prohibition_1: 'notify:send' });
-  assert.equal((await world.settle(blocked.runId)).result, 'completed');
-});
-
-test('the same key and request are one run; another request under the key is refused', async () => {
-  await using world = await inquiryWorld();
-  const keyed = { ...request, idempotencyKey: 'k1' };
-  const [a, b] = await Promise.all([world.desk.submit(INQUIRY_GRANT, keyed), world.desk.submit(INQUIRY_GRANT, keyed)]);
-  assert.equal(a.runId, b.runId);
-  assert.equal((await world.desk.submit(INQUIRY_GRANT, keyed)).runId, a.runId);
-  const other = { ...keyed, text: 'Why is C-103 held?' };
-  await assert.rejects(world.desk.submit(INQUIRY_GRANT, other), hasCode('ERR_IDEMPOTENCY_KEY_REUSED'));
-  const foreign = await world.desk.submit(FOREIGN_GRANT, keyed);
-  assert.notEqual(foreign.runId, a.runId);
-});
-
-test('another tenant cannot see, cancel, answer or explain a run, and cannot tell that it exists', async () => {
-  await using world = await inquiryWorld();
-  const { runId } = await world.ask();
-  const { desk } = world;
-  for (const id of [runId, 'run_none', 'nonsense']) {
-    await assert.rejects(desk.view(FOREIGN_GRANT, id), hasCode('ERR_NOT_FOUND'));
-    await assert.rejects(desk.cancel(FOREIGN_GRANT, id, 'x'), hasCode('ERR_NOT_FOUND'));
-    await assert.rejects(desk.answer(FOREIGN_GRANT, id, {}), hasCode('ERR_NOT_FOUND'));
-    await assert.rejects(desk.why(FOREIGN_GRANT, id, undefined), hasCode('ERR_NOT_FOUND'));
-  }
-  const query = { limit: 10, before: undefined, result: undefined, state: undefined };
-  assert.deepEqual(await desk.list(FOREIGN_GRANT, query), []);
-  assert.equal((await desk.list(INQUIRY_GRANT, { ...query, result: 'completed' })).length, 1);
-  assert.equal((await desk.list(INQUIRY_GRANT, { ...query, result: 'failed' })).length, 0);
-});
-
-test('a cancelled run asks its open tasks to stop and lists what nobody confirmed', async () => {
-  for (const [answer, unresolved] of [
-    ['cancelled', 0],
-    ['unknown', 1],
-  ] as const) {
-    await using world = await inquiryWorld();
-    const member = world.team('member');
-    member.faults = { workMs: 60_000, cancel: answer };
-    const { runId } = await world.desk.submit(INQUIRY_GRANT, request);
-    await world.untilInFlight(runId, 's1');
-    await world.desk.cancel(INQUIRY_GRANT, runId, 'no longer needed');
-    const view = await world.settle(runId);
-    assert.equal(view.result, 'cancelled');
-    assert.deepEqual(member.cancelled, ['task-1']);
-    const events = await world.store.events({ tenant: 't9', runId: view.runId }, 0, 500);
-    const settled = events.find((event) => event.kind === 'cancel.settled');
-    assert.equal(settled?.body.unresolved.length, unresolved);
-    assert.equal(world.team('claims').sent.length, 0);
-  }
-});
-
-test('a run whose process died goes on in the next one, each step settled once', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'caseops-control-'));
-  const path = join(directory, 'central.db');
-  try {
-    const first = await inquiryWorld({ path, seed: 'a' });
-    first.team('claims').faults.workMs = 60_000;
-    const { runId } = await first.desk.submit(INQUIRY_GRANT, request);
-    const before = await first.untilInFlight(runId, 's2');
-    await first[Symbol.asyncDispose]();
-    await using second = await inquiryWorld({
-      path,
-      seed: 'b',
-      startMs: Date.UTC(2026, 6, 22, 14, 1, 0),
-      resume: true,
-    });
-    const view = await second.settle(runId);
-    assert.equal(view.result, 'completed', view.reason ?? '');
-    const events = await second.store.events({ tenant: 't9', runId: view.runId }, 0, 500);
-    const settled = events.filter(({ kind }) => kind === 'step.settled');
-    assert.equal(settled.length, 4);
-    assert.equal(second.team('claims').sent[0]?.leaseId, before.steps.get('s2')?.attempts[0]?.leaseId);
-  } finally {
-    await rm(directory, { recursive: true });
-  }
-});
-
-test('after a restart a lease that the team has seen is replaced once, and the task is taken up where it is', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'caseops-control-'));
-  const path = join(directory, 'central.db');
-  try {
-    const first = await inquiryWorld({ path, seed: 'a' });
-    first.team('member').faults.workMs = 60_000;
-    const { runId } = await first.desk.submit(INQUIRY_GRANT, request);
-    const before = await first.untilInFlight(runId, 's1');
-    const leaseId = before.steps.get('s1')?.attempts[0]?.leaseId;
-    assert.ok(leaseId !== undefined);
-    await first[Symbol.asyncDispose]();
-    await using second = await inquiryWorld({ path, seed: 'b', startMs: Date.UTC(2026, 6, 22, 14, 1, 0) });
-    second.team('member').faults = {
-      consumed: new Set([leaseId]),
-      // The team made the task under the first lease, and says so.
-      edit: (artifact) => ({ ...artifact, binding: { ...artifact.binding, leaseId } }),
-    };
-    await second.driver.resume('central');
-    const view = await second.settle(runId);
-    assert.equal(view.result, 'completed', JSON.stringify(view.steps[0]));
-    const leases = second.team('member').sent.map((sent) => sent.leaseId);
-    assert.equal(leases.length, 2);
-    assert.equal(leases[0], leaseId);
-    assert.notEqual(await second.store.lease(leases[1] ?? ''), undefined);
-  } finally {
-    await rm(directory, { recursive: true });
-  }
-});
-
-test('an attempt that was lost after its team exchanged its lease counts the calls it may have made', async () => {
-  await using world = await inquiryWorld();
-  let times = 0;
-  world.team('claims').faults.edit = (artifact) => {
-    times += 1;
-    if (times === 1) throw new CaseOpsError('ERR_TEAM_UNREACHABLE', 'The connection was lost.', { at: 'a2a' });
-    return artifact;
-  };
-  const view = await world.ask();
-  assert.equal(view.result, 'completed', view.reason ?? '');
-  assert.equal(view.steps.find(({ stepId }) => stepId === 's2')?.attempts.length, 2);
-  assert.equal(view.used.toolCallCount, 5);
-});
-
 test('a team that ends without an artifact, or says that it failed, fails the step by its own reason', async () => {
   await using world = await inquiryWorld();
   world.team('claims').faults.failWith = {
@@ -369,56 +226,3 @@ test('a claim portfolio runs its chains at the same time', async () => {
   const sum = view.steps.reduce((total, { durationMs }) => total + (durationMs ?? 0), 0);
   assert.ok((view.durationMs ?? Infinity) < sum, `${view.durationMs} < ${sum}`);
 });
-
-test('the events of a run can be followed from any point to its end', async () => {
-  await using world = await inquiryWorld();
-  const { runId } = await world.desk.submit(INQUIRY_GRANT, request);
-  const seen: number[] = [];
-  const following = (async () => {
-    for await (const event of world.desk.follow(INQUIRY_GRANT, { runId, afterSeq: 1 }, new AbortController().signal))
-      seen.push(event.seq);
-  })();
-  const view = await world.settle(runId);
-  await following;
-  assert.deepEqual(
-    seen,
-    Array.from({ length: view.lastSeq - 1 }, (_, index) => index + 2),
-  );
-});
-
-test('a plan can be previewed and checked without a run', async () => {
-  await using world = await inquiryWorld();
-  const { signal } = new AbortController();
-  const preview = await world.desk.preview(INQUIRY_GRANT, request, signal);
-  assert.deepEqual(preview.findings, []);
-  const again = await world.desk.validate(INQUIRY_GRANT, { ...request, plan: preview.plan }, signal);
-  assert.deepEqual(again.findings, []);
-  const broken = { ...(preview.plan as Plan), steps: [] };
-  const refused = await world.desk.validate(INQUIRY_GRANT, { ...request, plan: broken }, signal);
-  assert.ok(refused.findings.length > 0);
-  const unclear = await world.desk.preview(INQUIRY_GRANT, { ...request, text: 'Why?' }, signal);
-  assert.equal(unclear.blocked?.wants, 'claim_id');
-  assert.equal(
-    (await world.desk.list(INQUIRY_GRANT, { limit: 9, before: undefined, result: undefined, state: undefined })).length,
-    0,
-  );
-});
-
-test('agents are listed with what they announce, or with why they do not answer', async () => {
-  await using world = await inquiryWorld();
-  world.team('knowledge').faults.down = true;
-  const agents = await world.desk.agents(INQUIRY_GRANT, new AbortController().signal);
-  assert.deepEqual(
-    agents.map(({ team, available, skills }) => [team, available, skills.length]),
-    [
-      ['claims', true, 1],
-      ['knowledge', false, 0],
-      ['member', true, 1],
-      ['notification', true, 2],
-    ],
-  );
-});
-
-function hasCode(code: string): (error: unknown) => boolean {
-  return (error) => error instanceof CaseOpsError && error.code === code;
-}

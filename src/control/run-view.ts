@@ -108,8 +108,8 @@ function stepView(step: StepState): StepView {
   const { stepId, team, skillId, skillVersion, required, dependsOn } = step.definition;
   const startedAt = step.attempts[0]?.dispatchedAt ?? null;
   const settledAt = step.settledAt ?? null;
-  const lastError = step.attempts.flatMap(({ error }) => (error === undefined ? [] : [error]));
-  const errors = step.result === undefined || step.result.errors.length === 0 ? lastError : step.result.errors;
+  // Of a step that is over, what its result says; until then, what has become of its attempts.
+  const errors = step.result?.errors ?? step.attempts.flatMap(({ error }) => (error === undefined ? [] : [error]));
   return {
     stepId,
     team,
