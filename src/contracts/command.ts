@@ -10,7 +10,12 @@ import type { ErrorRecord } from './error.ts';
 import type { Evidence } from './evidence.ts';
 import type { BlockedReason, Origin, Proposer } from './event.ts';
 import type { GoalContract } from './goal.ts';
-import type { Digest, DispatchId, LeaseId, RunId, StepId, Tenant } from './ids.ts';
+import type { ApprovalDecision, StaleField } from './approval.ts';
+import type { SendOutcome } from './effect-events.ts';
+import type { EffectRow } from './effect-row.ts';
+import type { ApprovalId, Digest, DispatchId, EffectId, LeaseId, RunId, StepId, Tenant } from './ids.ts';
+import type { Proposal } from './proposal.ts';
+import type { EffectReceipt } from './receipt.ts';
 
 export interface RunRef {
   readonly tenant: Tenant;
@@ -23,6 +28,24 @@ interface Base {
   /** Who asks: a subject or a workload. */
   readonly actor: string;
 }
+
+interface OnEffect extends Base {
+  readonly effectId: EffectId;
+  readonly attempt: number;
+}
+
+/** An applied effect as the writer read it back: receipt, evidence over its record, and the step's result data. */
+export interface ConfirmedEffect {
+  readonly receipt: EffectReceipt;
+  readonly findings: readonly { readonly pointer: string; readonly expected: string; readonly got: string }[];
+  readonly evidence: Evidence;
+  readonly data: Readonly<Record<string, JsonValue>>;
+  /** Where the record that was read back is kept. */
+  readonly artifactRef: Digest;
+}
+
+/** A JSON value, as zod has it. */
+type JsonValue = Proposal['action']['parameters'][string];
 
 interface AtStep extends Base {
   readonly stepId: StepId;
@@ -91,6 +114,71 @@ export type Command =
       readonly checked: readonly string[];
       readonly fence: number;
     })
+  /** Puts the action of a ready effect step before its approvers; a new one after the last went stale. */
+  | (Base & {
+      readonly kind: 'requestApproval';
+      readonly stepId: StepId;
+      readonly planVersion: number;
+      readonly proposal: Proposal;
+    })
+  /** One reviewer's decision. `policyDigest` is that of the approval policy now in force. */
+  | (Base & {
+      readonly kind: 'decideApproval';
+      readonly approvalId: ApprovalId;
+      readonly decision: ApprovalDecision;
+      readonly policyDigest: Digest;
+    })
+  | (Base & { readonly kind: 'withdrawApproval'; readonly approvalId: ApprovalId; readonly reason: string })
+  /** A bound field moved. */
+  | (Base & {
+      readonly kind: 'staleApproval';
+      readonly approvalId: ApprovalId;
+      readonly field: StaleField;
+      readonly expected: string;
+      readonly got: string;
+    })
+  /** All that is open waits for people: the run stands still. */
+  | (Base & { readonly kind: 'awaitPeople' })
+  /** Consumes the approval and freezes the action; in one transaction with lease, its consumption and the ledger row. */
+  | (Base & {
+      readonly kind: 'intendEffect';
+      readonly approvalId: ApprovalId;
+      readonly effectId: EffectId;
+      readonly leaseId: LeaseId;
+      readonly actionDigest: Digest;
+      readonly liveVersion: string | null;
+      readonly policyDigest: Digest;
+    })
+  | (OnEffect & { readonly kind: 'noteSent'; readonly outcome: SendOutcome; readonly note: string })
+  | (OnEffect & { readonly kind: 'confirmEffect'; readonly confirmed: ConfirmedEffect })
+  /** Certainly not applied; with `retryable` it may be tried again under its key. */
+  | (OnEffect & { readonly kind: 'failEffect'; readonly error: ErrorRecord })
+  | (OnEffect & { readonly kind: 'loseEffect'; readonly note: string })
+  /** What was found of an effect in doubt: by the owner's authoritative word or by a person. */
+  | (OnEffect & {
+      readonly kind: 'reconcileEffect';
+      readonly finding: 'applied' | 'absent';
+      /** `owner`: the target's authoritative word. A person's `absent` ends the effect as failed; only the owner's lets it be tried again. */
+      readonly source: 'owner' | 'person';
+      readonly note: string;
+      /** As read back; a person's word comes without. */
+      readonly confirmed: ConfirmedEffect | undefined;
+    })
+  | (OnEffect & {
+      readonly kind: 'retryEffect';
+      readonly leaseId: LeaseId;
+      readonly liveVersion: string | null;
+      readonly policyDigest: Digest;
+    })
+  | (OnEffect & { readonly kind: 'compensateEffect'; readonly note: string })
+  /** Another run's effect under the same key and content is this step's result. */
+  | (Base & {
+      readonly kind: 'replayEffect';
+      readonly stepId: StepId;
+      readonly planVersion: number;
+      readonly first: EffectRow;
+      readonly confirmed: ConfirmedEffect | undefined;
+    })
   /** What the run needs cannot be had: the driver tried and tells the last failure. */
   | (Base & { readonly kind: 'giveUp'; readonly todo: GivenUpTodo; readonly error: ErrorRecord });
 
@@ -110,6 +198,12 @@ export type Todo =
   | { readonly kind: 'dispatch'; readonly stepId: StepId; readonly attempt: number }
   | { readonly kind: 'send'; readonly stepId: StepId; readonly attempt: number; readonly dispatchId: DispatchId }
   | { readonly kind: 'compose' }
+  /** An effect step is ready: its action is to be put before approvers. */
+  | { readonly kind: 'proposeEffect'; readonly stepId: StepId }
+  /** An approved effect is to be applied, or one whose outcome is open to be found out. */
+  | { readonly kind: 'applyEffect'; readonly stepId: StepId; readonly approvalId: ApprovalId; readonly attempt: number }
+  /** Nothing goes on without people: `awaitPeople` in the same transaction. */
+  | { readonly kind: 'await' }
   | {
       readonly kind: 'cancelTask';
       readonly stepId: StepId;
@@ -123,7 +217,7 @@ export type Todo =
 export type JobTodo = Exclude<Todo, { kind: 'wake' }>;
 
 /** A todo whose failure nobody else reports: an attempt that was sent has `fail`, a task to stop has its time. */
-export type GivenUpTodo = Extract<Todo, { kind: 'plan' | 'compose' | 'dispatch' }>;
+export type GivenUpTodo = Extract<Todo, { kind: 'plan' | 'compose' | 'dispatch' | 'proposeEffect' | 'applyEffect' }>;
 
 /** A todo that outlives the transaction: performed at least once, reported back by a command. */
 export interface Job {

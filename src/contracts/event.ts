@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { answer } from './answer.ts';
 import { usage } from './budget.ts';
 import { capabilityCard } from './capability-snapshot.ts';
+import { EFFECT_EVENT_BODIES } from './effect-events.ts';
 import { errorRecord } from './error.ts';
 import { evidence, toolCall } from './evidence.ts';
 import { goalContract } from './goal.ts';
@@ -44,7 +45,7 @@ export type Proposer = z.infer<typeof proposer>;
 
 /** What would unblock a blocked run. */
 export const blockedReason = z.strictObject({
-  code: z.enum(['GOAL_UNCLEAR', 'RESULT_CONFLICT', 'RECOVERY', 'APPROVAL']),
+  code: z.enum(['GOAL_UNCLEAR', 'RESULT_CONFLICT', 'RECOVERY', 'APPROVAL', 'EFFECT_UNKNOWN']),
   question: z.string().max(2_000),
   /** The name under which the answer is given: `caseops answer RUN --input claim_id=C-102`. */
   wants: name,
@@ -161,6 +162,7 @@ export const EVENT_BODIES = {
     by: z.string().max(256),
     input: z.record(name, z.string().max(2_000)),
   }),
+  ...EFFECT_EVENT_BODIES,
   'cancel.requested': z.strictObject({ by: z.string().max(256), reason: z.string().max(1_000) }),
   'cancel.settled': z.strictObject({
     unresolved: z

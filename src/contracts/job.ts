@@ -1,7 +1,7 @@
 /** A job's todo as it is stored: the schema at the store's threshold. The type is the command's. Source: DESIGN §4 (outbox). */
 import { z } from 'zod';
 import type { JobTodo } from './command.ts';
-import { dispatchId, stepId } from './ids.ts';
+import { approvalId, dispatchId, stepId } from './ids.ts';
 
 const attempt = z.int().min(1);
 
@@ -11,6 +11,9 @@ export const jobTodo = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('dispatch'), stepId, attempt }),
   z.strictObject({ kind: z.literal('send'), stepId, attempt, dispatchId }),
   z.strictObject({ kind: z.literal('compose') }),
+  z.strictObject({ kind: z.literal('proposeEffect'), stepId }),
+  z.strictObject({ kind: z.literal('applyEffect'), stepId, approvalId, attempt }),
+  z.strictObject({ kind: z.literal('await') }),
   z.strictObject({
     kind: z.literal('cancelTask'),
     stepId,

@@ -1,24 +1,22 @@
 /** The end of a cancellation. Source: DESIGN §4 "Cancellation". */
 import type { EventBody, EventDraft } from '#contracts/event.ts';
-import { closeOpenSteps, end, openDraft } from './draft.ts';
+import { closeOpenSteps, type Draft, end, openDraft } from './draft.ts';
 import { plannedRun } from './planned-run.ts';
 import type { RunState } from './run-state.ts';
 
 const UNRESOLVED_COUNT_MAX = 1_000;
 
-/** Closes what is open, records what nobody confirmed as stopped, and ends the run as cancelled. */
+/** Closes what is open (after the events of `begun`, which it adds to), records what nobody confirmed as stopped, and ends the run as cancelled. */
 export function settleCancellation(
   state: RunState,
   at: string,
   unresolved: EventBody<'cancel.settled'>['unresolved'],
+  begun?: Draft,
 ): readonly EventDraft[] {
-  const events: EventDraft[] = [];
   const run = plannedRun(state);
-  if (run !== undefined) {
-    const draft = openDraft(state, run, at);
-    closeOpenSteps(draft, 'The run was cancelled.');
-    events.push(...draft.events);
-  }
+  const draft = begun ?? (run === undefined ? undefined : openDraft(state, run, at));
+  const events = draft?.events ?? [];
+  if (draft !== undefined) closeOpenSteps(draft, 'The run was cancelled.');
   events.push({ kind: 'cancel.settled', body: { unresolved: unresolved.slice(0, UNRESOLVED_COUNT_MAX) } });
   end({ events }, { result: 'cancelled', needsHuman: state.needsHuman, reason: 'Cancelled on request.' });
   return events;

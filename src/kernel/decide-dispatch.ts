@@ -6,6 +6,7 @@ import { reservable, shareOf } from './budget.ts';
 import { attemptDeadlineAt, enoughTime } from './deadline.ts';
 import { decided, type Decision, refused, violated } from './decision.ts';
 import { conclude, failStep, openDraft } from './draft.ts';
+import { isEffectStep } from './effect-state.ts';
 import { failure } from './failure.ts';
 import { resolveInputs } from './inputs.ts';
 import { plannedRun, type PlannedRun } from './planned-run.ts';
@@ -68,6 +69,8 @@ function notDispatchable(step: StepState, command: CommandOf<'dispatch'>, run: P
   const { stepId, planVersion, attempt, at } = command;
   if (planVersion !== run.accepted.plan.version)
     return refused('ERR_STATE', `Plan version ${planVersion} is not the accepted version of step ${stepId}.`);
+  if (isEffectStep(step))
+    return refused('ERR_STATE', `Step ${stepId} has an effect: the writer applies it, no team is sent it.`);
   if (step.phase === 'pending') return violated('INV-02', `Step ${stepId} still waits for ${step.unsatisfiedCount}.`);
   if (step.phase !== 'ready') return refused('ERR_STATE', `Step ${stepId} is ${step.phase}, not ready.`);
   if (attempt !== step.attempts.length + 1)

@@ -5,6 +5,7 @@ import { settleCancellation } from './cancellation.ts';
 import { checkAnswer } from './claim-binding.ts';
 import { decided, type Decision, refused } from './decision.ts';
 import { failure } from './failure.ts';
+import { effectsInProgress } from './effect-state.ts';
 import { joinOutcome } from './join.ts';
 import { awaitsAnswer } from './next.ts';
 import type { RunState } from './run-state.ts';
@@ -43,7 +44,7 @@ export function decideCancel(state: RunState, command: CommandOf<'cancel'>): Dec
     kind: 'cancel.requested',
     body: { by: command.actor, reason: command.reason },
   };
-  if (state.inFlight.size > 0) return decided(requested);
+  if (state.inFlight.size > 0 || effectsInProgress(state).length > 0) return decided(requested);
   return decided(requested, ...settleCancellation(state, command.at, []));
 }
 

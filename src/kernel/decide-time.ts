@@ -1,6 +1,6 @@
 /** What time alone decides, and taking a run over after a crash. Source: CONTRACTS "Deadline", DESIGN §4 "Recovery". */
 import type { CommandOf } from '#contracts/command.ts';
-import { attemptDeadlineMs, runDeadlineMs } from './deadline.ts';
+import { attemptDeadlineMs, effectBoundMs, runDeadlineMs } from './deadline.ts';
 import { settleCancellation } from './cancellation.ts';
 import { decided, type Decision, refused } from './decision.ts';
 import {
@@ -8,12 +8,17 @@ import {
   attemptInFlight,
   conclude,
   type Draft,
+  closeEffectStep,
   end,
   failAttempt,
   failStep,
+  holdsEffect,
+  lift,
   openDraft,
   openSteps,
 } from './draft.ts';
+import { expireApprovals } from './decide-approval.ts';
+import { effectsInProgress, openEffect } from './effect-state.ts';
 import { failure } from './failure.ts';
 import { attemptsInFlight } from './next.ts';
 import { plannedRun } from './planned-run.ts';
@@ -37,9 +42,11 @@ export function decideTick(state: RunState, command: CommandOf<'tick'>): Decisio
     return decided({ kind: 'run.ended', body: { result: 'failed', needsHuman: state.needsHuman, reason } });
   }
   const draft = openDraft(state, run, command.at);
+  if (due) lift(draft, 'kernel');
+  else expireApprovals(draft);
   if (!due) failOverdue(draft, nowMs);
   else if (state.openStepCount > 0) failAllOpen(draft);
-  if (due && draft.blocked) {
+  if (due && draft.blocked && !holdsEffect(draft)) {
     end(draft, { result: 'failed', needsHuman: true, reason: 'The deadline passed while the run was blocked.' });
     return { ok: true, events: draft.events };
   }
@@ -61,6 +68,9 @@ function failOverdue(draft: Draft, nowMs: number): void {
 
 function failAllOpen(draft: Draft): void {
   for (const step of openSteps(draft)) {
+    // What is under way at its target ends by its own word; the run waits for it.
+    if (openEffect(draft.state, step)?.state === 'in_progress') continue;
+    if (closeEffectStep(draft, step, "The run's deadline passed.")) continue;
     const attempt = attemptInFlight(draft, step);
     const message = `The run's deadline passed before step ${step.definition.stepId} began.`;
     if (attempt === undefined) failStep(draft, step, failure('ERR_DEADLINE', message));
@@ -77,6 +87,7 @@ function timeOut(draft: Draft, step: StepState, attempt: AttemptState): void {
 function tickCancelling(state: RunState, command: CommandOf<'tick'>, nowMs: number): Decision {
   const out = attemptsInFlight(state);
   if (out.some(({ attempt }) => attemptDeadlineMs(attempt) > nowMs)) return decided();
+  if (effectsInProgress(state).some((effect) => effectBoundMs(state, effect) > nowMs)) return decided();
   const unresolved = out.map(({ step, attempt }) => {
     const entry = { stepId: step.definition.stepId, reason: 'Nobody confirmed that it stopped within its time.' };
     return attempt.taskId === undefined ? entry : { ...entry, taskId: attempt.taskId };

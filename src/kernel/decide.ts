@@ -3,11 +3,29 @@
  * actor come with the command. Nothing is decided anywhere else. Source: DESIGN §4.
  */
 import type { Command, CommandOf, RunRef } from '#contracts/command.ts';
+import {
+  decideApproval,
+  decideAwaitPeople,
+  decideRequestApproval,
+  decideStaleApproval,
+  decideWithdrawApproval,
+} from './decide-approval.ts';
 import { decideDispatch, decideStart } from './decide-dispatch.ts';
+import {
+  decideCompensateEffect,
+  decideConfirmEffect,
+  decideFailEffect,
+  decideIntendEffect,
+  decideLoseEffect,
+  decideNoteSent,
+  decideReconcileEffect,
+  decideRetryEffect,
+} from './decide-effect.ts';
 import { decideCancel, decideCompose, decideSettleCancel } from './decide-end.ts';
 import { decideClarify, decideReceive } from './decide-goal.ts';
 import { decideGiveUp } from './decide-give-up.ts';
 import { decidePropose } from './decide-plan.ts';
+import { decideReplayEffect } from './decide-replay.ts';
 import { decideDeliver, decideFail } from './decide-result.ts';
 import { decideRecover, decideTick } from './decide-time.ts';
 import { type Decision, refused } from './decision.ts';
@@ -53,4 +71,18 @@ const DECIDERS: { readonly [K in Kind]: Decider<K> } = {
   settleCancel: decideSettleCancel,
   recover: decideRecover,
   giveUp: decideGiveUp,
+  requestApproval: decideRequestApproval,
+  decideApproval,
+  withdrawApproval: decideWithdrawApproval,
+  staleApproval: decideStaleApproval,
+  awaitPeople: decideAwaitPeople,
+  intendEffect: decideIntendEffect,
+  noteSent: decideNoteSent,
+  confirmEffect: decideConfirmEffect,
+  failEffect: decideFailEffect,
+  loseEffect: decideLoseEffect,
+  reconcileEffect: decideReconcileEffect,
+  retryEffect: decideRetryEffect,
+  compensateEffect: decideCompensateEffect,
+  replayEffect: decideReplayEffect,
 };

@@ -11,12 +11,15 @@ export type InvariantId =
   | 'INV-01'
   | 'INV-02'
   | 'INV-03'
+  | 'INV-04'
   | 'INV-05'
   | 'INV-06'
   | 'INV-07'
   | 'INV-08'
   | 'INV-09'
-  | 'INV-11';
+  | 'INV-11'
+  | 'INV-12'
+  | 'INV-13';
 
 export function decided(...events: readonly EventDraft[]): Decision {
   return { ok: true, events };

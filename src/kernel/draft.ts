@@ -5,11 +5,14 @@
 import type { Usage } from '#contracts/budget.ts';
 import type { ErrorRecord } from '#contracts/error.ts';
 import type { EventBody, EventDraft } from '#contracts/event.ts';
+import type { EffectId, StepId } from '#contracts/ids.ts';
 import type { RunResult, StepResult, StepStatus } from '#contracts/step-result.ts';
 import { enoughTime } from './deadline.ts';
 import type { Decision } from './decision.ts';
+import { openApproval, openEffect } from './effect-state.ts';
 import { failure } from './failure.ts';
-import { joinDone, joinResult, type JoinCounts } from './join.ts';
+import { joinDone, joinResult, type JoinCounts, spokenReason } from './join.ts';
+import { liftPeopleBlock } from './people-block.ts';
 import type { PlannedRun } from './planned-run.ts';
 import { neverReady, outcomeOf, type StepOutcome } from './ready-set.ts';
 import { resultHash } from './result-hash.ts';
@@ -23,8 +26,12 @@ export interface Draft {
   readonly events: EventDraft[];
   /** Steps that these events end. */
   readonly over: Map<StepState, StepOutcome>;
+  /** Of the steps that these events settle. */
+  readonly results: Map<StepId, StepResult>;
   readonly counts: { -readonly [K in keyof JoinCounts]: JoinCounts[K] };
   fallbackUsed: boolean;
+  /** Effects that these events end. While another is open, the join waits. */
+  readonly endedEffects: Set<EffectId>;
   /** A conflict in these events blocks the run: the join waits. */
   blocked: boolean;
 }
@@ -33,7 +40,18 @@ export function openDraft(state: RunState, run: PlannedRun, at: string): Draft {
   const { openStepCount, openRequiredStepCount, completedRequiredStepCount, fallbackUsed } = state;
   const counts = { openStepCount, openRequiredStepCount, completedRequiredStepCount };
   const blocked = state.phase === 'blocked';
-  return { state, run, at, events: [], over: new Map(), counts, fallbackUsed, blocked };
+  return {
+    state,
+    run,
+    at,
+    events: [],
+    over: new Map(),
+    results: new Map(),
+    endedEffects: new Set(),
+    counts,
+    fallbackUsed,
+    blocked,
+  };
 }
 
 /** Settles a step and skips what can never start now. */
@@ -41,6 +59,7 @@ export function settle(draft: Draft, step: StepState, settled: EventBody<'step.s
   const { status } = settled.result;
   draft.events.push({ kind: 'step.settled', body: settled });
   markOver(draft, step, status);
+  draft.results.set(settled.result.stepId, settled.result);
   if (status === 'degraded') draft.fallbackUsed = true;
   if (step.definition.required && (status === 'completed' || status === 'degraded'))
     draft.counts.completedRequiredStepCount += 1;
@@ -106,11 +125,12 @@ export function allOfIt(step: StepState, attempt: AttemptState, at: string): Usa
 export function conclude(draft: Draft): Decision {
   const { state, run } = draft;
   const { join } = run.accepted.plan;
-  if (draft.blocked || draft.over.size === 0 || !joinDone(join, draft.counts))
+  if (draft.blocked || draft.over.size === 0 || !joinDone(join, draft.counts) || holdsEffect(draft))
     return { ok: true, events: draft.events };
   closeOpenSteps(draft, 'The join closed without this step.');
   const { result, reason } = joinResult(state, join, {
     outcomeOf: (step) => draft.over.get(step) ?? outcomeOf(step),
+    becauseOf: (stepId) => spokenReason(draft.results.get(stepId) ?? state.steps.get(stepId)?.result),
     fallbackUsed: draft.fallbackUsed,
   });
   if (run.goal.claims.length === 0) end(draft, { result, reason, needsHuman: state.needsHuman });
@@ -129,6 +149,7 @@ export function end(
 export function closeOpenSteps(draft: Draft, reason: string): void {
   if (draft.counts.openStepCount === 0) return;
   for (const step of openSteps(draft)) {
+    if (closeEffectStep(draft, step, reason)) continue;
     const attempt = attemptInFlight(draft, step);
     if (attempt === undefined) {
       skip(draft, step, { because: [], reason });
@@ -139,6 +160,39 @@ export function closeOpenSteps(draft: Draft, reason: string): void {
   }
 }
 
+/**
+ * Closes a step whose action was proposed: nobody may decide it any more, and an effect that may have been applied is in doubt, to be
+ * reconciled. False for a step that has neither.
+ */
+export function closeEffectStep(draft: Draft, step: StepState, reason: string): boolean {
+  const { state } = draft;
+  const effect = openEffect(state, step);
+  if (effect !== undefined && !draft.endedEffects.has(effect.effectId)) {
+    const { effectId, attempt } = effect;
+    if (effect.state === 'in_progress')
+      draft.events.push({ kind: 'effect.unknown', body: { effectId, attempt, note: reason.slice(0, 500) } });
+    draft.endedEffects.add(effectId);
+    const doubt = `Effect ${effectId} is ${effect.state === 'not_started' ? 'not applied' : 'in doubt'}: ${reason}`;
+    failStep(draft, step, failure(effect.state === 'not_started' ? 'ERR_CANCELLED' : 'ERR_EFFECT_UNKNOWN', doubt));
+    return true;
+  }
+  const approval = openApproval(state, step);
+  if (approval === undefined) return false;
+  draft.events.push({
+    kind: 'approval.withdrawn',
+    body: { approvalId: approval.approvalId, by: 'kernel', reason: reason.slice(0, 1_000) },
+  });
+  skip(draft, step, { because: [], reason });
+  return true;
+}
+
+/** Lifts a block that decisions lift. */
+export function lift(draft: Draft, by: string): void {
+  const lifted = draft.blocked ? liftPeopleBlock(draft.state, by) : [];
+  draft.events.push(...lifted);
+  if (lifted.length > 0) draft.blocked = false;
+}
+
 /** The attempt of a step that is out and that these events do not end. */
 export function attemptInFlight(draft: Draft, step: StepState): AttemptState | undefined {
   return draft.state.inFlight.has(step.definition.stepId) ? step.attempts.at(-1) : undefined;
@@ -147,6 +201,12 @@ export function attemptInFlight(draft: Draft, step: StepState): AttemptState | u
 /** The steps that are still open after the draft's events, one after the other; closing one may close others. */
 export function* openSteps(draft: Draft): Generator<StepState, void, undefined> {
   for (const step of draft.state.steps.values()) if (!isOver(draft, step)) yield step;
+}
+
+/** Whether an effect is not over after these events. */
+export function holdsEffect({ state, endedEffects }: Draft): boolean {
+  for (const effectId of state.openEffects) if (!endedEffects.has(effectId)) return true;
+  return false;
 }
 
 const NOTHING_USED: Usage = { modelTokenCount: 0, toolCallCount: 0, durationMs: 0 };

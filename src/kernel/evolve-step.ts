@@ -1,10 +1,10 @@
 /** The part of the fold that concerns a plan and its steps. Source: DESIGN §4. */
-import { evidenceKey } from '#contracts/evidence.ts';
+import { type Evidence, evidenceKey } from '#contracts/evidence.ts';
 import type { EventKind, RunEvent } from '#contracts/event.ts';
 import type { StepId } from '#contracts/ids.ts';
 import type { SkillContract } from '#contracts/skill.ts';
 import { debitTokens } from './budget.ts';
-import { unlockDependents } from './ready-set.ts';
+import { markReady, unlockDependents } from './ready-set.ts';
 import type { BudgetState, Dependent, RunState, StepState } from './run-state.ts';
 import { skillKey } from './skill-key.ts';
 
@@ -47,7 +47,7 @@ export function acceptPlan(state: RunState, event: EventOf<'plan.accepted'>): vo
     for (const { stepId, strength } of definition.dependsOn) dependents.get(stepId)?.push({ step, strength });
     state.openStepCount += 1;
     if (definition.required) state.openRequiredStepCount += 1;
-    if (step.phase === 'ready') state.ready.add(definition.stepId);
+    if (step.phase === 'ready') markReady(state, step);
   }
 }
 
@@ -70,6 +70,8 @@ function openStep(
     toolCalls: [],
     settledAt: undefined,
     skipReason: undefined,
+    approvalId: undefined,
+    effectId: undefined,
     reservedToolCallCount: 0,
     reservedModelTokenCount: 0,
   };
@@ -158,11 +160,20 @@ export function skipStep(state: RunState, { body, at }: EventOf<'step.skipped'>)
 export function addEvidence(state: RunState, { body }: EventOf<'artifact.accepted'>): void {
   withStep(state, body.stepId, (step) => {
     step.artifactId = body.artifactId;
-    for (const item of body.evidence) {
-      const key = evidenceKey(item);
-      if (!state.evidence.has(key)) state.evidence.set(key, item);
-    }
+    for (const item of body.evidence) keepEvidence(state, item);
   });
+}
+
+/** Whatever block is lifted later, people are needed. */
+export function needPeople(state: RunState): void {
+  state.needsHuman = true;
+  state.needsHumanBeforeBlock = true;
+}
+
+/** Once per source, anchor and version: the first observation stands. */
+export function keepEvidence(state: RunState, item: Evidence): void {
+  const key = evidenceKey(item);
+  if (!state.evidence.has(key)) state.evidence.set(key, item);
 }
 
 function close(state: RunState, step: StepState): void {
@@ -170,6 +181,8 @@ function close(state: RunState, step: StepState): void {
   state.ready.delete(stepId);
   state.delayed.delete(stepId);
   state.inFlight.delete(stepId);
+  state.readyEffects.delete(stepId);
+  state.waitingEffects.delete(stepId);
   step.notBeforeAt = undefined;
   state.openStepCount -= 1;
   if (required) state.openRequiredStepCount -= 1;

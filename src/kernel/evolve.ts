@@ -6,17 +6,34 @@
 import type { EventKind, RunEvent } from '#contracts/event.ts';
 import { openBudget, reserve, settle } from './budget.ts';
 import {
+  closeApproval,
+  compensateEffect,
+  confirmEffect,
+  decideOn,
+  failEffect,
+  intendEffect,
+  loseEffect,
+  noteSent,
+  reconcileEffect,
+  replayEffect,
+  requestApproval,
+  retryEffect,
+  spendApproval,
+} from './evolve-effect.ts';
+import {
   acceptPlan,
   addEvidence,
   debitPlanning,
   dispatchStep,
   endAttempt,
+  needPeople,
   settleStep,
   skipStep,
   startStep,
   withStep,
 } from './evolve-step.ts';
 import { attemptsInFlight } from './next.ts';
+import { waitsForPeople } from './people-block.ts';
 import type { RunState } from './run-state.ts';
 import { millisOf } from './time.ts';
 
@@ -46,7 +63,12 @@ export function openRun(event: Received): RunState {
     steps: new Map(),
     ready: new Set(),
     delayed: new Set(),
+    readyEffects: new Set(),
+    waitingEffects: new Set(),
     inFlight: new Set(),
+    approvals: new Map(),
+    effects: new Map(),
+    openEffects: new Set(),
     openStepCount: 0,
     openRequiredStepCount: 0,
     completedRequiredStepCount: 0,
@@ -64,6 +86,7 @@ export function openRun(event: Received): RunState {
     answerError: undefined,
     result: undefined,
     needsHuman: false,
+    needsHumanBeforeBlock: false,
     endedReason: undefined,
     updatedAt: event.at,
   };
@@ -125,7 +148,7 @@ const APPLY: { readonly [K in EventKind]: (state: RunState, event: EventMap[K]) 
   'result.duplicate': recordOnly,
   'result.conflicted': (state, { body }) => {
     state.conflictedSteps.add(body.stepId);
-    state.needsHuman = true;
+    needPeople(state);
   },
   'result.late': recordOnly,
   'budget.reserved': (state, { body }) => {
@@ -146,12 +169,31 @@ const APPLY: { readonly [K in EventKind]: (state: RunState, event: EventMap[K]) 
     state.blocked = body;
     state.phaseBeforeBlock = state.phase;
     state.phase = 'blocked';
+    state.needsHumanBeforeBlock = state.needsHuman;
+    if (waitsForPeople(body)) state.needsHuman = true;
     state.pausedSince = at;
   },
   'run.unblocked': (state, { at }) => {
     state.phase = state.phaseBeforeBlock ?? state.phase;
     endPause(state, at);
   },
+  'approval.requested': requestApproval,
+  'approval.endorsed': decideOn('pending'),
+  'approval.granted': decideOn('approved'),
+  'approval.rejected': decideOn('rejected'),
+  'approval.expired': closeApproval('expired'),
+  'approval.staled': closeApproval('stale'),
+  'approval.withdrawn': closeApproval('withdrawn'),
+  'approval.spent': spendApproval,
+  'effect.intended': intendEffect,
+  'effect.sent': noteSent,
+  'effect.confirmed': confirmEffect,
+  'effect.failed': failEffect,
+  'effect.unknown': loseEffect,
+  'effect.reconciled': reconcileEffect,
+  'effect.retried': retryEffect,
+  'effect.compensated': compensateEffect,
+  'effect.replayed': replayEffect,
   'cancel.requested': (state, { body, at }) => {
     state.cancelRequested = { ...body, at };
     state.phase = 'cancelling';
@@ -173,16 +215,17 @@ const APPLY: { readonly [K in EventKind]: (state: RunState, event: EventMap[K]) 
     state.errors.push(body.error);
   },
   'run.ended': (state, { body, at }) => {
+    endPause(state, at);
     state.phase = 'ended';
     state.result = body.result;
     state.needsHuman = body.needsHuman;
     state.endedReason = body.reason;
-    endPause(state, at);
   },
 };
 
 /** Lifts a block: the time it lasted is no running time. Before admission there is none to pause. */
 function endPause(state: RunState, at: string): void {
+  if (state.blocked !== undefined && waitsForPeople(state.blocked)) state.needsHuman = state.needsHumanBeforeBlock;
   if (state.pausedSince !== undefined && state.admittedAt !== undefined)
     state.pausedMs += millisOf(at) - millisOf(state.pausedSince);
   state.pausedSince = undefined;

@@ -5,6 +5,7 @@
 import type { EventKind, RunEvent } from '#contracts/event.ts';
 import { verifyChain } from './chain.ts';
 import type { InvariantId } from './decision.ts';
+import { approvalSpentOnce, effectAuthorised, oneEffectPerKey } from './invariants-effects.ts';
 import { outcomeOf, satisfies } from './ready-set.ts';
 import type { RunState, StepState } from './run-state.ts';
 import { checkSchema } from './schema-check.ts';
@@ -30,12 +31,15 @@ const CHECKS = {
   'INV-01': conformingResult,
   'INV-02': dependenciesSatisfied,
   'INV-03': claimsBound,
+  'INV-04': effectAuthorised,
   'INV-05': oneResultPerStep,
   'INV-06': budgetNotNegative,
   'INV-07': noDispatchAfterCancel,
   'INV-08': nothingChangedLate,
   'INV-09': oneWriterPerField,
   'INV-11': chainHolds,
+  'INV-12': oneEffectPerKey,
+  'INV-13': approvalSpentOnce,
 } as const satisfies Readonly<Record<InvariantId, Check>>;
 
 /** A completed step has a result that conforms to its skill's contract, and "nothing found" is no_data. */
@@ -131,7 +135,18 @@ function nothingChangedLate(state: RunState, event: RunEvent): readonly string[]
   return [`${event.kind} is of plan version ${version}; the run has ${accepted ?? 'no plan'}.`];
 }
 
-const RECORDS: ReadonlySet<EventKind> = new Set(['result.stale', 'result.duplicate', 'result.late']);
+const RECORDS: ReadonlySet<EventKind> = new Set([
+  'result.stale',
+  'result.duplicate',
+  'result.late',
+  // What became of an effect is recorded whenever it is found out.
+  'effect.sent',
+  'effect.confirmed',
+  'effect.failed',
+  'effect.unknown',
+  'effect.reconciled',
+  'effect.compensated',
+]);
 
 function planVersionOf({ kind, body }: RunEvent): number | undefined {
   if (kind === 'step.settled') return body.result.planVersion;
@@ -154,6 +169,8 @@ function wrongWriter(
   step: StepState | undefined,
   by: { readonly attempt: number; readonly dispatchId: string | undefined },
 ): readonly string[] {
+  // An effect's step has no attempts by a team: the writer writes it.
+  if (step?.skill.risk === 'effect') return [];
   const current = step?.attempts.at(-1);
   if (current !== undefined && current.attempt === by.attempt && current.dispatchId === by.dispatchId) return [];
   return [`Attempt ${by.attempt} of dispatch ${by.dispatchId} writes the result; ${current?.dispatchId} works on it.`];

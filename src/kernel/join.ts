@@ -5,7 +5,7 @@
  */
 import type { Join } from '#contracts/join.ts';
 import type { StepId } from '#contracts/ids.ts';
-import type { RunResult } from '#contracts/step-result.ts';
+import type { RunResult, StepResult } from '#contracts/step-result.ts';
 import { outcomeOf, satisfies, stepsOf, type StepOutcome } from './ready-set.ts';
 import type { RunState, StepState } from './run-state.ts';
 
@@ -25,7 +25,14 @@ const WORST_FIRST = ['failed', 'cancelled', 'partial', 'no_data', 'completed'] a
 export function joinOutcome(state: RunState): JoinOutcome {
   const join = state.accepted?.plan.join;
   if (join === undefined) return { done: false, result: 'failed', reason: 'The run has no accepted plan.' };
-  return { done: joinDone(join, state), ...joinResult(state, join, { outcomeOf, fallbackUsed: state.fallbackUsed }) };
+  return {
+    done: joinDone(join, state),
+    ...joinResult(state, join, {
+      outcomeOf,
+      becauseOf: (stepId) => spokenReason(state.steps.get(stepId)?.result),
+      fallbackUsed: state.fallbackUsed,
+    }),
+  };
 }
 
 /** Whether the join is decided: O(1). A quorum is decided when it is reached, or when every required step is over without it. */
@@ -40,6 +47,8 @@ export function joinDone(join: Join, counts: JoinCounts): boolean {
 /** How the steps are over, from the state or from the state as it will be after the events being decided. */
 export interface JoinView {
   readonly outcomeOf: (step: StepState) => StepOutcome | undefined;
+  /** What a reviewer or an effect's target said, when that ended the step. */
+  readonly becauseOf: (stepId: StepId) => string | undefined;
   readonly fallbackUsed: boolean;
 }
 
@@ -64,7 +73,14 @@ export function joinResult(
     return { result: 'degraded', reason: `The required steps gave ${base}, and ${why}.` };
   }
   const by = worst.stepId === undefined ? `${required.length} required steps` : `step ${worst.stepId}`;
-  return { result: base, reason: `The required result is ${base}, by ${by}.` };
+  const because = worst.stepId === undefined ? undefined : view.becauseOf(worst.stepId);
+  const reason = `The required result is ${base}, by ${by}.`;
+  return { result: base, reason: because === undefined ? reason : `${reason} ${because}` };
+}
+
+/** The words of a reviewer or of an effect's end; undefined for what ended otherwise. */
+export function spokenReason(result: StepResult | undefined): string | undefined {
+  return result?.errors.find(({ code }) => code.startsWith('ERR_APPROVAL_') || code.startsWith('ERR_EFFECT_'))?.message;
 }
 
 function quorumOf(join: Join): number {

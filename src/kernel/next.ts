@@ -1,8 +1,10 @@
 /** What a run needs from outside now. O(ready that can go + in flight); the plan is not rescanned. Source: DESIGN §3.4, §4. */
 import type { Todo } from '#contracts/command.ts';
 import { reservable, reserve, shareOf } from './budget.ts';
-import { attemptDeadlineMs, runDeadlineMs } from './deadline.ts';
+import { attemptDeadlineMs, effectBoundMs, runDeadlineMs } from './deadline.ts';
+import { effectsInProgress, openApproval, openEffect } from './effect-state.ts';
 import { joinDone } from './join.ts';
+import { peopleBlock } from './people-block.ts';
 import { plannedRun } from './planned-run.ts';
 import { notBeforeMs, stepsOf } from './ready-set.ts';
 import type { AttemptState, RunState, StepState } from './run-state.ts';
@@ -14,8 +16,10 @@ import { millisOf, timestampOf } from './time.ts';
  */
 export function next(state: RunState, at: string): readonly Todo[] {
   if (state.phase === 'ended') return [];
-  if (state.phase === 'cancelling') return [...cancelTasks(state), ...wakeAt(latestAttemptMs(state))];
-  const todos: Todo[] = state.phase === 'blocked' ? [] : [...planning(state), ...dispatches(state, millisOf(at))];
+  if (state.phase === 'cancelling')
+    return [...cancelTasks(state), ...effectsUnderWay(state), ...wakeAt(latestAttemptMs(state))];
+  const todos: Todo[] =
+    state.phase === 'blocked' ? [] : [...planning(state), ...dispatches(state, millisOf(at)), ...effectsToBegin(state)];
   for (const { step, attempt } of attemptsInFlight(state))
     todos.push({
       kind: 'send',
@@ -23,7 +27,9 @@ export function next(state: RunState, at: string): readonly Todo[] {
       attempt: attempt.attempt,
       dispatchId: attempt.dispatchId,
     });
+  todos.push(...effectsUnderWay(state));
   if (awaitsAnswer(state)) todos.push({ kind: 'compose' });
+  else if (peopleBlock(state) !== undefined) todos.push({ kind: 'await' });
   return [...todos, ...wakeAt(earliestMs(state, millisOf(at)))];
 }
 
@@ -37,7 +43,7 @@ export function awaitsAnswer(state: RunState): boolean {
   const run = plannedRun(state);
   if (run === undefined || run.goal.claims.length === 0) return false;
   const open = state.phase === 'planned' || state.phase === 'running';
-  return open && joinDone(run.accepted.plan.join, state);
+  return open && state.openEffects.size === 0 && joinDone(run.accepted.plan.join, state);
 }
 
 /** The attempts that are out: dispatched, not ended. */
@@ -68,6 +74,32 @@ function dispatches(state: RunState, nowMs: number): readonly Todo[] {
   return todos;
 }
 
+/** Actions to put before approvers, approved effects, and effects whose owner said that they were not applied. */
+function effectsToBegin(state: RunState): readonly Todo[] {
+  const todos: Todo[] = [];
+  for (const stepId of state.readyEffects) todos.push({ kind: 'proposeEffect', stepId });
+  for (const step of stepsOf(state, state.waitingEffects)) {
+    const { stepId } = step.definition;
+    const effect = openEffect(state, step);
+    const approval = openApproval(state, step);
+    if (effect?.state === 'not_started')
+      todos.push({ kind: 'applyEffect', stepId, approvalId: effect.approvalId, attempt: effect.attempt + 1 });
+    else if (approval?.state === 'approved')
+      todos.push({ kind: 'applyEffect', stepId, approvalId: approval.approvalId, attempt: 1 });
+  }
+  return todos;
+}
+
+/** Effects that were begun: they go on to their outcome whatever becomes of the run. */
+function effectsUnderWay(state: RunState): readonly Todo[] {
+  return effectsInProgress(state).map(({ stepId, approvalId, attempt }) => ({
+    kind: 'applyEffect',
+    stepId,
+    approvalId,
+    attempt,
+  }));
+}
+
 /** Retries whose time has come, then the ready steps. */
 function* candidates(state: RunState, nowMs: number): Generator<StepState, void, undefined> {
   for (const step of stepsOf(state, state.delayed)) if (notBeforeMs(step) <= nowMs) yield step;
@@ -84,12 +116,19 @@ function earliestMs(state: RunState, nowMs: number): number {
     // One that is due waits for a free slot, not for the clock.
     if (dueMs > nowMs) earliest = Math.min(earliest, dueMs);
   }
+  for (const step of stepsOf(state, state.waitingEffects)) {
+    const approval = openApproval(state, step);
+    if (approval !== undefined) earliest = Math.min(earliest, millisOf(approval.proposal.expiresAt));
+  }
   return earliest;
 }
 
-/** A cancellation that no task answers is settled when the last attempt's time is over. */
+/** A cancellation that nobody answers is settled when the time of the last attempt and effect is over. */
 function latestAttemptMs(state: RunState): number {
-  return Math.max(...attemptsInFlight(state).map(({ attempt }) => attemptDeadlineMs(attempt)));
+  return Math.max(
+    ...attemptsInFlight(state).map(({ attempt }) => attemptDeadlineMs(attempt)),
+    ...effectsInProgress(state).map((effect) => effectBoundMs(state, effect)),
+  );
 }
 
 function cancelTasks(state: RunState): readonly Todo[] {

@@ -1,6 +1,7 @@
 /** Which steps may start and which never can, by deltas over dependents; the plan is never rescanned. INV-02. Source: DESIGN §3.3. */
 import type { StepId } from '#contracts/ids.ts';
 import type { StepStatus } from '#contracts/step-result.ts';
+import { isEffectStep } from './effect-state.ts';
 import type { Dependent, RunState, StepState } from './run-state.ts';
 import { millisOf } from './time.ts';
 
@@ -37,9 +38,14 @@ export function unlockDependents(state: RunState, closed: StepState, outcome: St
     if (step.phase !== 'pending' || !satisfies(step, strength, outcome)) continue;
     step.unsatisfiedCount -= 1;
     if (step.unsatisfiedCount > 0) continue;
-    step.phase = 'ready';
-    state.ready.add(step.definition.stepId);
+    markReady(state, step);
   }
+}
+
+/** The step may start: a dispatch is due, or for an effect step a proposal. Only the fold calls it. */
+export function markReady(state: RunState, step: StepState): void {
+  step.phase = 'ready';
+  (isEffectStep(step) ? state.readyEffects : state.ready).add(step.definition.stepId);
 }
 
 /**

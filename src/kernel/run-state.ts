@@ -10,10 +10,11 @@ import type { ErrorRecord } from '#contracts/error.ts';
 import type { Evidence, ToolCall } from '#contracts/evidence.ts';
 import type { BlockedReason, Origin } from '#contracts/event.ts';
 import type { GoalContract } from '#contracts/goal.ts';
-import type { ArtifactId, Digest, DispatchId, LeaseId, StepId } from '#contracts/ids.ts';
+import type { ApprovalId, ArtifactId, Digest, DispatchId, EffectId, LeaseId, StepId } from '#contracts/ids.ts';
 import type { Finding, Plan, PlanStep } from '#contracts/plan.ts';
 import type { SkillContract } from '#contracts/skill.ts';
 import type { RunResult, StepResult } from '#contracts/step-result.ts';
+import type { ApprovalCase, EffectCase } from './effect-state.ts';
 
 export type RunPhase = 'received' | 'planned' | 'running' | 'blocked' | 'cancelling' | 'ended';
 export type StepPhase = 'pending' | 'ready' | 'dispatched' | 'waiting' | 'settled' | 'skipped';
@@ -59,6 +60,9 @@ export interface StepState {
   toolCalls: readonly ToolCall[];
   settledAt: string | undefined;
   skipReason: string | undefined;
+  /** Of an effect step: its last approval and its effect. */
+  approvalId: ApprovalId | undefined;
+  effectId: EffectId | undefined;
   reservedToolCallCount: number;
   reservedModelTokenCount: number;
 }
@@ -106,12 +110,20 @@ export interface RunState {
   readonly ready: Set<StepId>;
   /** Steps that are ready again once their `notBeforeAt` has come. */
   readonly delayed: Set<StepId>;
+  /** Effect steps whose action is to be put before approvers: never dispatched. */
+  readonly readyEffects: Set<StepId>;
+  /** Effect steps from their first proposal to their end. */
+  readonly waitingEffects: Set<StepId>;
   readonly inFlight: Set<StepId>;
   /** Steps neither settled nor skipped. */
   openStepCount: number;
   openRequiredStepCount: number;
   /** Required steps settled as completed or degraded: what a quorum counts. */
   completedRequiredStepCount: number;
+  readonly approvals: Map<ApprovalId, ApprovalCase>;
+  readonly effects: Map<EffectId, EffectCase>;
+  /** Under way, in doubt, or to be tried again: while there is one, the join waits. */
+  readonly openEffects: Set<EffectId>;
   /** Deduplicated on source + anchor + version. */
   readonly evidence: Map<string, Evidence>;
   readonly errors: ErrorRecord[];
@@ -128,6 +140,8 @@ export interface RunState {
   answerError: ErrorRecord | undefined;
   result: RunResult | undefined;
   needsHuman: boolean;
+  /** A wait for people needs them only while it lasts. */
+  needsHumanBeforeBlock: boolean;
   endedReason: string | undefined;
   updatedAt: string;
 }

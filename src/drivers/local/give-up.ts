@@ -24,8 +24,11 @@ export function giveUpCommand(
     case 'plan':
     case 'compose':
     case 'dispatch':
+    case 'proposeEffect':
+    case 'applyEffect':
       return { kind: 'giveUp', todo, error, at, actor };
     case 'cancelTask':
+    case 'await':
       return undefined;
   }
 }

@@ -61,7 +61,12 @@ function jobIdOf(todo: JobTodo): string {
     case 'plan':
       return `plan:${todo.round}`;
     case 'compose':
-      return 'compose';
+    case 'await':
+      return todo.kind;
+    case 'proposeEffect':
+      return `proposeEffect:${todo.stepId}`;
+    case 'applyEffect':
+      return `applyEffect:${todo.stepId}:${todo.approvalId}:${todo.attempt}`;
     case 'dispatch':
     case 'send':
     case 'cancelTask':

@@ -1,0 +1,63 @@
+/**
+ * Standing still for people: a run whose open steps all wait for an approval, or for somebody to find out what became of an effect.
+ * Its running time stands still with it. Source: CONTRACTS "Deadline", DESIGN §3.10.
+ */
+import type { BlockedReason, EventDraft } from '#contracts/event.ts';
+import { openApproval, openEffect } from './effect-state.ts';
+import { stepsOf } from './ready-set.ts';
+import type { RunState, StepState } from './run-state.ts';
+
+const NAMED_COUNT_MAX = 8;
+
+/** Whether the block is one that decisions lift, rather than an answer. */
+export function waitsForPeople({ code }: Pick<BlockedReason, 'code'>): boolean {
+  return code === 'APPROVAL' || code === 'EFFECT_UNKNOWN';
+}
+
+/** What the run waits for when nothing goes on without people; undefined when something does, or nothing is open. O(open effect steps). */
+export function peopleBlock(state: RunState): BlockedReason | undefined {
+  if (state.phase !== 'running' || state.inFlight.size + state.ready.size + state.delayed.size > 0) return undefined;
+  if (state.readyEffects.size > 0) return undefined;
+  const waiting = [...stepsOf(state, state.waitingEffects)];
+  if (waiting.length === 0 || waiting.some((step) => goesOn(state, step))) return undefined;
+  const doubts = waiting.filter((step) => openEffect(state, step) !== undefined);
+  return doubts.length > 0 ? doubtful(doubts) : undecided(state, waiting);
+}
+
+/** Lifts such a block; empty when there is none. */
+export function liftPeopleBlock(state: RunState, by: string): readonly EventDraft[] {
+  if (state.blocked === undefined || !waitsForPeople(state.blocked)) return [];
+  return [{ kind: 'run.unblocked', body: { code: state.blocked.code, by, input: {} } }];
+}
+
+/** The writer has something to do for the step. */
+function goesOn(state: RunState, step: StepState): boolean {
+  const effect = openEffect(state, step);
+  if (effect !== undefined) return effect.state !== 'unknown';
+  return openApproval(state, step)?.state === 'approved';
+}
+
+function doubtful(steps: readonly StepState[]): BlockedReason {
+  const named = steps
+    .slice(0, NAMED_COUNT_MAX)
+    .map(({ effectId, definition }) => `${effectId} of ${definition.stepId}`);
+  return {
+    code: 'EFFECT_UNKNOWN',
+    question: `It is not known whether these effects were applied: ${named.join(', ')}. Nothing is sent again. Ask the resource's owner, then reconcile.`,
+    wants: 'finding',
+    options: ['applied', 'absent'],
+  };
+}
+
+function undecided(state: RunState, steps: readonly StepState[]): BlockedReason {
+  const named = steps.slice(0, NAMED_COUNT_MAX).flatMap((step) => {
+    const approval = openApproval(state, step);
+    return approval === undefined ? [] : [`${approval.approvalId} (${approval.state}) for ${step.definition.stepId}`];
+  });
+  return {
+    code: 'APPROVAL',
+    question: `These actions wait for their approvers: ${named.join(', ')}.`,
+    wants: 'decision',
+    options: [],
+  };
+}
