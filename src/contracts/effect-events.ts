@@ -63,6 +63,7 @@ export const EFFECT_EVENT_BODIES = {
     receipt: effectReceipt,
     findings: z.array(postconditionFinding).max(64),
     evidence,
+    artifactRef: digest,
   }),
   /** Certainly not applied, and not to be tried again. */
   'effect.failed': z.strictObject({ ...onEffect, error: errorRecord }),

@@ -41,6 +41,8 @@ export const effectRow = z.strictObject({
   attempt: z.int().min(1),
   state: effectState,
   receipt: effectReceipt.nullable(),
+  /** Where the record that was read back is kept (`effect-record`). */
+  artifactRef: digest.nullable(),
   /** Oldest first. */
   history: z
     .array(

@@ -7,6 +7,7 @@ import { capabilitySnapshot } from './capability-snapshot.ts';
 import { claim } from './claim.ts';
 import { dispatch } from './dispatch.ts';
 import { effectAction } from './effect-action.ts';
+import { effectRecord } from './effect-record.ts';
 import { effectRow } from './effect-row.ts';
 import { errorRecord } from './error.ts';
 import { EVENT_BODIES } from './event.ts';
@@ -49,6 +50,7 @@ const nouns: Readonly<Record<string, readonly [version: string, schema: z.ZodTyp
   proposal: ['1.0.0', proposal],
   approval: ['1.0.0', approvalRow],
   receipt: ['1.0.0', effectReceipt],
+  'effect-record': ['1.0.0', effectRecord],
   'effect-row': ['1.0.0', effectRow],
   'run-view': ['1.0.0', runView],
   'run-summary': ['1.0.0', runSummary],

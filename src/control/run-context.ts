@@ -10,6 +10,7 @@ import type { Planner } from '#ports/model.ts';
 import type { Store } from '#ports/store.ts';
 import type { TeamTransport } from '#ports/team-transport.ts';
 import type { CapabilityDirectory } from './capability-directory.ts';
+import type { EffectParts } from './propose-effect.ts';
 import type { LeaseBook } from './lease-book.ts';
 
 export interface RunContext {
@@ -27,6 +28,8 @@ export interface RunContext {
   readonly workload: string;
   readonly leases: LeaseBook;
   readonly plannerTimeoutMs: number;
+  /** Undefined: this deployment applies no effects, and effect skills are unavailable. */
+  readonly effects?: EffectParts | undefined;
 }
 
 /** A refusal by control, as it is recorded. */

@@ -3,13 +3,15 @@
  * Source: DESIGN §3.3, §3.4, §3.9, §4.
  */
 import type { JobTodo } from '#contracts/command.ts';
+import { CaseOpsError } from '#contracts/error.ts';
 import type { RunState } from '#kernel/run-state.ts';
-import type { RunHandlers } from '#ports/driver.ts';
+import type { Prepared, RunHandlers } from '#ports/driver.ts';
 import { cancelTask, type Cancellations } from './cancel-task.ts';
 import { composeAnswerOf } from './consolidator.ts';
 import { prepareDispatch } from './dispatch-step.ts';
 import { createLeaseBook } from './lease-book.ts';
 import { planRun } from './planning-loop.ts';
+import { prepareAwait, proposeEffect } from './propose-effect.ts';
 import type { RunContext } from './run-context.ts';
 import { sendStep } from './send-step.ts';
 
@@ -32,10 +34,39 @@ export function createRunHandlers(options: RunHandlersOptions): RunHandlers<RunS
   };
   const cancellations: Cancellations = new Map();
   return {
-    prepare: (state, todo, at) =>
-      todo.kind === 'dispatch' ? prepareDispatch(context, state, { todo, at }) : undefined,
+    prepare: (state, todo, at) => prepare(context, state, { todo, at }),
     perform: ({ todo }, state, signal) => perform(todo, state, { context, cancellations, signal }),
   };
+}
+
+function prepare(
+  context: RunContext,
+  state: RunState,
+  by: { readonly todo: JobTodo; readonly at: string },
+): Prepared | undefined {
+  const { todo, at } = by;
+  if (todo.kind === 'dispatch') return prepareDispatch(context, state, { todo, at });
+  const command = prepareAwait(context.workload, todo, at);
+  return command === undefined ? undefined : { command, records: [] };
+}
+
+async function performEffect(
+  todo: Extract<JobTodo, { kind: 'proposeEffect' | 'applyEffect' }>,
+  state: RunState,
+  by: { readonly context: RunContext; readonly signal: AbortSignal },
+): Promise<void> {
+  const { effects } = by.context;
+  if (effects === undefined)
+    throw new CaseOpsError(
+      'ERR_EFFECT_TARGET',
+      `Nothing in this process can apply the effect of step ${todo.stepId}.`,
+      {
+        at: 'control',
+        retryable: false,
+      },
+    );
+  if (todo.kind === 'applyEffect') await effects.writer.apply(state.ref, todo, by.signal);
+  else await proposeEffect({ ...by.context, ...effects }, state, { stepId: todo.stepId, signal: by.signal });
 }
 
 function perform(
@@ -53,8 +84,12 @@ function perform(
       return cancelTask(context, state, { todo, cancellations, signal });
     case 'compose':
       return composeAnswerOf(context, state);
+    case 'proposeEffect':
+    case 'applyEffect':
+      return performEffect(todo, state, { context, signal });
+    case 'await':
     case 'dispatch':
-      // Prepared in the unit of work that made the step ready; there is nothing to do after it.
+      // Decided in the unit of work that listed it; there is nothing to do after it.
       return Promise.resolve();
     default:
       return todo satisfies never;

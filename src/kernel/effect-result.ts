@@ -35,9 +35,12 @@ export function settleConfirmed(
   of: { readonly effect: EffectCase; readonly confirmed: ConfirmedEffect },
 ): void {
   const { effectId, attempt } = of.effect;
-  const { receipt, evidence } = of.confirmed;
+  const { receipt, evidence, artifactRef } = of.confirmed;
   const findings = of.confirmed.findings.map((finding) => ({ ...finding }));
-  draft.events.push({ kind: 'effect.confirmed', body: { effectId, attempt, receipt, findings, evidence } });
+  draft.events.push({
+    kind: 'effect.confirmed',
+    body: { effectId, attempt, receipt, findings, evidence, artifactRef },
+  });
   if (step !== undefined) settleApplied(draft, step, { ...of.confirmed, intendedAt: of.effect.intendedAt });
 }
 

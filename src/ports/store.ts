@@ -4,9 +4,10 @@
  * One suite (`stores/store-suite.ts`) is run by every implementation.
  */
 import type { Job, RunRef } from '#contracts/command.ts';
-import type { EffectRow } from '#contracts/effect-row.ts';
+import type { ApprovalRow, ApprovalState } from '#contracts/approval.ts';
+import type { EffectRow, EffectState } from '#contracts/effect-row.ts';
 import type { RunEvent } from '#contracts/event.ts';
-import type { Digest, RunId, Tenant } from '#contracts/ids.ts';
+import type { ApprovalId, Digest, EffectId, RunId, Tenant } from '#contracts/ids.ts';
 import type { LeaseRow } from '#contracts/lease.ts';
 import type { RunResult } from '#contracts/step-result.ts';
 
@@ -54,8 +55,14 @@ export type RecordWrite =
    * (ERR_ARTIFACT_SIZE); `withLargeArtifacts` puts larger ones into an artifact store first.
    */
   | { readonly table: 'artifact'; readonly tenant: Tenant; readonly digest: Digest; readonly bytes: Uint8Array }
+  /** A row that no event of a run opens, such as an import. A run's own rows are folded from its events by the store. */
   | { readonly table: 'effect'; readonly row: EffectRow };
 
+/**
+ * Events of approvals and effects are folded into their rows in the same transaction (`kernel/effect-ledger`, `kernel/approval-inbox`).
+ * A commit whose events open an effect under a key that has one, or begin one on a resource that another open effect holds, is a conflict
+ * on table `effect` with the key `key …` or `resource …`.
+ */
 export interface Commit {
   readonly ref: RunRef;
   /** Sequence of the last event the decider saw; 0 opens the run. */
@@ -91,6 +98,20 @@ export interface RunQuery {
   readonly limit: number;
   /** Only runs started before this run (cursor). */
   readonly before?: RunId;
+}
+
+export interface EffectQuery {
+  readonly tenant: Tenant;
+  readonly runId?: RunId;
+  readonly state?: EffectState;
+  readonly limit: number;
+}
+
+export interface ApprovalQuery {
+  readonly tenant: Tenant;
+  readonly runId?: RunId;
+  readonly state?: ApprovalState;
+  readonly limit: number;
 }
 
 export interface LockTaken {
@@ -133,6 +154,14 @@ export interface Store extends AsyncDisposable {
   ): Promise<{ readonly requestDigest: Digest; readonly runId: RunId } | undefined>;
   artifact(tenant: Tenant, digest: Digest): Promise<Uint8Array | undefined>;
   effects(tenant: Tenant, runId: RunId): Promise<readonly EffectRow[]>;
+  effect(tenant: Tenant, effectId: EffectId): Promise<EffectRow | undefined>;
+  /** The one row under an idempotency key. */
+  effectByKey(tenant: Tenant, idempotencyKey: string): Promise<EffectRow | undefined>;
+  /** Latest change first. */
+  effectList(query: EffectQuery): Promise<readonly EffectRow[]>;
+  approval(tenant: Tenant, approvalId: ApprovalId): Promise<ApprovalRow | undefined>;
+  /** Latest request first. */
+  approvalList(query: ApprovalQuery): Promise<readonly ApprovalRow[]>;
 
   /** Called after each durable commit with its events; returns the function that stops it. */
   onCommit(listener: (events: readonly RunEvent[], head: RunHead) => void): () => void;

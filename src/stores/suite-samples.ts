@@ -168,6 +168,7 @@ export function effectOf(ref: RunRef, effectId: EffectId, idempotencyKey: string
     attempt: 1,
     state: 'in_progress',
     receipt: null,
+    artifactRef: null,
     history: [{ at: AT, state: 'in_progress', attempt: 1, note: 'intended' }],
     updatedAt: AT,
   };

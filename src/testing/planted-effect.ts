@@ -28,6 +28,7 @@ export async function plantEffect(
     attempt: 1,
     state: 'completed',
     receipt: null,
+    artifactRef: null,
     history: [{ at, state: 'completed', attempt: 1, note: 'planted' }],
     updatedAt: at,
   };

@@ -10,7 +10,7 @@ const CODES: Readonly<Record<RecordWrite['table'], ErrorCode>> = {
   idempotency: 'ERR_IDEMPOTENCY_KEY_REUSED',
   lease: 'ERR_STATE',
   artifact: 'ERR_STATE',
-  effect: 'ERR_STATE',
+  effect: 'ERR_EFFECT_LOCKED',
 };
 
 /**
@@ -35,8 +35,9 @@ export function conflictError(
         records.some((one) => one.table === table && 'requestDigest' in one && one.requestDigest === requestDigest);
       const by = conflict.runId === undefined ? 'before' : `by run ${conflict.runId}`;
       const same = sameDigest ? 'the same request' : 'another request';
+      const code = table === 'effect' && key.startsWith('key ') ? 'ERR_IDEMPOTENCY_KEY_REUSED' : CODES[table];
       return {
-        ...record(CODES[table], `The ${table} ${key}, needed by run ${run}, was used ${by} for ${same}.`),
+        ...record(code, `The ${table} ${key}, needed by run ${run}, was used ${by} for ${same}.`),
         detail: { table, sameDigest, ...(conflict.runId === undefined ? {} : { runId: conflict.runId }) },
       };
     }

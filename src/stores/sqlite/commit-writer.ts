@@ -3,10 +3,15 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Job, RunRef } from '#contracts/command.ts';
 import type { RunEvent } from '#contracts/event.ts';
 import type { Commit, CommitOutcome, RunHead } from '#ports/store.ts';
+import type { LedgerWriter } from './ledger-writes.ts';
 import type { RecordWriter } from './record-writes.ts';
 
 /** Returns how a commit went; a refused one has written nothing. */
-export function createCommitWriter(db: DatabaseSync, records: RecordWriter): (commit: Commit) => CommitOutcome {
+export function createCommitWriter(
+  db: DatabaseSync,
+  records: RecordWriter,
+  ledger: LedgerWriter,
+): (commit: Commit) => CommitOutcome {
   const locked = db.prepare('select seq, fence, lock_owner from run where tenant = ? and run_id = ?');
   const saveHead = prepareHead(db);
   const saveEvents = prepareEvents(db);
@@ -14,12 +19,13 @@ export function createCommitWriter(db: DatabaseSync, records: RecordWriter): (co
   return (commit) => {
     const { ref } = commit;
     const stored = locked.get(ref.tenant, ref.runId) as StoredLock | undefined;
-    const refused = refusalOf(commit, stored) ?? records.conflict(commit.records);
+    const refused = refusalOf(commit, stored) ?? records.conflict(commit.records) ?? ledger.conflict(commit.events);
     if (refused !== undefined) return refused;
     saveHead(commit, stored === undefined);
     saveEvents(commit.events);
     saveJobs(ref, commit.addJobs, commit.doneJobIds);
     records.insert(commit.records, ref.runId);
+    ledger.fold(commit.events);
     return { ok: true };
   };
 }

@@ -1,20 +1,15 @@
 /** The store's reads. They see what is durable: between two transactions there is nothing else. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Job, RunRef } from '#contracts/command.ts';
-import type { EffectRow } from '#contracts/effect-row.ts';
 import type { RunEvent } from '#contracts/event.ts';
 import type { Digest, RunId } from '#contracts/ids.ts';
 import type { LeaseRow } from '#contracts/lease.ts';
 import type { RunHead, RunQuery } from '#ports/store.ts';
-import { effectOf, eventOf, headOf, jobOf, leaseOf, type StoredRun } from './rows.ts';
-
-/** Rows that one call returns at most, whatever its limit says. */
-const PAGE_ROW_COUNT_MAX = 10_000;
+import { page } from './page.ts';
+import { eventOf, headOf, jobOf, leaseOf, type StoredRun } from './rows.ts';
 
 const HEAD_COLUMNS = `tenant, run_id, level, seq, hash, phase, result, needs_human, kind, subject, requested_by, started_at,
   updated_at`;
-
-const page = (limit: number): number => Math.max(0, Math.min(Math.trunc(limit), PAGE_ROW_COUNT_MAX));
 
 /** Reads of runs: heads, events, jobs, lists. */
 export function prepareRunReads(db: DatabaseSync) {
@@ -61,7 +56,7 @@ interface StoredLease {
   readonly json: string;
 }
 
-/** Reads of records: leases, uses, idempotency keys, artifacts, effects. */
+/** Reads of records: leases, uses, idempotency keys, artifacts. */
 export function prepareRecordReads(db: DatabaseSync) {
   const lease = db.prepare('select lease_id, task_id, json from lease where lease_id = ?');
   const leases = db.prepare(
@@ -70,7 +65,6 @@ export function prepareRecordReads(db: DatabaseSync) {
   const uses = db.prepare('select request_digest from consumption where issuer = ? and lease_id = ? order by use');
   const key = db.prepare('select request_digest, run_id from idempotency where scope = ? and key = ?');
   const artifact = db.prepare('select bytes from artifact where tenant = ? and digest = ?');
-  const effects = db.prepare('select effect_id, json from effect where tenant = ? and run_id = ? order by effect_id');
   return {
     lease: (leaseId: string): LeaseRow | undefined => {
       const row = lease.get(leaseId) as StoredLease | undefined;
@@ -88,9 +82,5 @@ export function prepareRecordReads(db: DatabaseSync) {
     },
     artifact: (tenant: string, digest: Digest): Uint8Array | undefined =>
       (artifact.get(tenant, digest) as { bytes: Uint8Array } | undefined)?.bytes,
-    effects: (tenant: string, runId: RunId): readonly EffectRow[] =>
-      (effects.all(tenant, runId) as { effect_id: string; json: string }[]).map((row) =>
-        effectOf(row.json, row.effect_id),
-      ),
   };
 }

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Digest, RunId } from '#contracts/ids.ts';
 import type { CommitOutcome, RecordWrite } from '#ports/store.ts';
+import type { LedgerWriter } from './ledger-writes.ts';
 
 type RecordConflict = Extract<CommitOutcome, { readonly conflict: 'record' }>;
 
@@ -18,9 +19,9 @@ interface Holder {
 }
 
 /** Prepares the statements once. */
-export function createRecordWriter(db: DatabaseSync): RecordWriter {
+export function createRecordWriter(db: DatabaseSync, ledger: LedgerWriter): RecordWriter {
   const find = prepareFinders(db);
-  const insert = prepareInserters(db);
+  const insert = prepareInserters(db, ledger);
   return {
     conflict: (records) => {
       const seen = new Map<string, number>();
@@ -96,7 +97,7 @@ function prepareFinders(db: DatabaseSync): Finder {
 
 type Inserter = (record: RecordWrite, runId: RunId | null) => void;
 
-function prepareInserters(db: DatabaseSync): Inserter {
+function prepareInserters(db: DatabaseSync, ledger: LedgerWriter): Inserter {
   const lease = db.prepare('insert into lease (lease_id, tenant, run_id, task_id, json) values (?, ?, ?, ?, ?)');
   const use = db.prepare(
     `insert into consumption (issuer, lease_id, use, request_digest, run_id, expires_at)
@@ -104,9 +105,6 @@ function prepareInserters(db: DatabaseSync): Inserter {
   );
   const key = db.prepare('insert into idempotency (scope, key, request_digest, run_id) values (?, ?, ?, ?)');
   const artifact = db.prepare('insert or ignore into artifact (tenant, digest, bytes) values (?, ?, ?)');
-  const effect = db.prepare(
-    'insert into effect (tenant, effect_id, run_id, idempotency_key, json) values (?, ?, ?, ?, ?)',
-  );
   return (record, runId) => {
     switch (record.table) {
       case 'lease': {
@@ -123,11 +121,9 @@ function prepareInserters(db: DatabaseSync): Inserter {
       case 'artifact':
         artifact.run(record.tenant, record.digest, record.bytes);
         return;
-      case 'effect': {
-        const { row } = record;
-        effect.run(row.tenant, row.effectId, row.runId, row.idempotencyKey, JSON.stringify(row));
+      case 'effect':
+        ledger.insert(record.row);
         return;
-      }
     }
   };
 }

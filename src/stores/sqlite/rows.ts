@@ -1,4 +1,5 @@
 /** Rows as SQLite gives them, parsed once. A row that does not hold its own schema is ERR_STORE with its key. */
+import { type ApprovalRow, approvalRow } from '#contracts/approval.ts';
 import type { Job, RunRef } from '#contracts/command.ts';
 import { type EffectRow, effectRow } from '#contracts/effect-row.ts';
 import { CaseOpsError } from '#contracts/error.ts';
@@ -64,6 +65,11 @@ export function leaseOf(json: string, leaseId: string, taskId: string | null): L
 /** A row of the effect ledger. */
 export function effectOf(json: string, effectId: string): EffectRow {
   return parsed(effectRow, json, `effect ${effectId}`);
+}
+
+/** A row of the approvals. */
+export function approvalOf(json: string, approvalId: string): ApprovalRow {
+  return parsed(approvalRow, json, `approval ${approvalId}`);
 }
 
 /** As much of a schema as is used here. */

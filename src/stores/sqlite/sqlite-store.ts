@@ -11,6 +11,8 @@ import { assertRecordSize } from '../artifacts/table.ts';
 import { commitFault, createCommitWriter } from './commit-writer.ts';
 import { createGroupWriter } from './group-writer.ts';
 import { openDatabase } from './open-database.ts';
+import { prepareLedgerReads } from './ledger-reads.ts';
+import { createLedgerWriter } from './ledger-writes.ts';
 import { prepareRecordReads, prepareRunReads } from './reads.ts';
 import { createRecordWriter } from './record-writes.ts';
 import { createRunLocks } from './run-lock.ts';
@@ -38,7 +40,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const db = openDatabase({ path, sizeBytesMax: options.sizeBytesMax });
   const writer = createGroupWriter(db, path, options.schedule ?? ((callback) => void setImmediate(callback)));
   const listeners = new Set<Listener>();
-  const read = guarded({ ...prepareRunReads(db), ...prepareRecordReads(db) }, path);
+  const read = guarded({ ...prepareRunReads(db), ...prepareRecordReads(db), ...prepareLedgerReads(db) }, path);
   return {
     ...read,
     ...prepareWrites(db, writer, { clock, listeners }),
@@ -61,8 +63,9 @@ function prepareWrites(
   writer: ReturnType<typeof createGroupWriter>,
   { clock, listeners }: { readonly clock: Clock; readonly listeners: Iterable<Listener> },
 ): Writes {
-  const records = createRecordWriter(db);
-  const applyCommit = createCommitWriter(db, records);
+  const ledger = createLedgerWriter(db);
+  const records = createRecordWriter(db, ledger);
+  const applyCommit = createCommitWriter(db, records, ledger);
   const locks = createRunLocks(db);
   const bind = db.prepare('update lease set task_id = ?1 where lease_id = ?2 and (task_id is null or task_id = ?1)');
   return {
