@@ -11,7 +11,7 @@ import type { AttemptState, RunState, StepState } from './run-state.ts';
 import { millisOf } from './time.ts';
 
 /** How far an owner's clock may be ahead of the producer's. */
-export const OBSERVATION_SKEW_MS = 5_000;
+const OBSERVATION_SKEW_MS = 5_000;
 
 export interface ProvenanceExpected {
   readonly state: RunState;

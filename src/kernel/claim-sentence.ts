@@ -2,7 +2,7 @@
 import type { ClaimTemplate } from '#contracts/claim.ts';
 
 const SLOT = /\{([a-z][a-zA-Z0-9]{0,31})\}/g;
-export const TEXT_LENGTH_MAX = 16_000;
+const TEXT_LENGTH_MAX = 16_000;
 
 /** The sentence in the language, else in English, else in the first language it has. */
 export function sentenceIn(sentences: ClaimTemplate['sentence'], language: string): string {
@@ -18,7 +18,7 @@ export function renderSentence(template: string, values: Readonly<Record<string,
 }
 
 /** The names of its slots, as often as they occur. */
-export function slotNames(template: string): readonly string[] {
+function slotNames(template: string): readonly string[] {
   return Array.from(template.matchAll(SLOT), (match) => String(match[1]));
 }
 

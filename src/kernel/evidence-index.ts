@@ -6,7 +6,7 @@ import { digestOf } from './digest.ts';
 import { resolvePointer, type Resolved } from './pointer.ts';
 import type { RunState, StepState } from './run-state.ts';
 
-export interface Borne {
+interface Borne {
   readonly evidence: Evidence;
   /** The step whose result bears it; undefined for a proof's. */
   readonly stepId: StepId | undefined;

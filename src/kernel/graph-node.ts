@@ -102,7 +102,7 @@ export function predecessors(graph: ContextGraph, id: string, kind: EdgeKind): r
 function ends(
   { nodes }: ContextGraph,
   edges: readonly GraphEdge[] = [],
-  of: { readonly kind: EdgeKind; readonly end: 'from' | 'to' },
+  of: { readonly kind: EdgeKind; readonly end: 'to' | 'from' },
 ): readonly GraphNode[] {
   return edges.filter(({ kind }) => kind === of.kind).flatMap((edge) => nodes.get(edge[of.end]) ?? []);
 }

@@ -12,7 +12,7 @@ import { renderSlot } from './render-slot.ts';
 import type { StepState } from './run-state.ts';
 
 /** A claim but for its id. */
-export type Saying = Omit<Claim, 'claimId'>;
+type Saying = Omit<Claim, 'claimId'>;
 
 export interface Said {
   readonly claims: readonly Saying[];

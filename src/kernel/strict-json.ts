@@ -18,8 +18,8 @@ export type ParsedJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly error: ErrorRecord };
 
-export const JSON_BYTES_MAX = 1_048_576;
-export const JSON_DEPTH_MAX = 32;
+const JSON_BYTES_MAX = 1_048_576;
+const JSON_DEPTH_MAX = 32;
 
 /**
  * Reads one JSON text. Refuses, each with its own code: malformed UTF-8 or JSON (ERR_JSON_SYNTAX), equal member names

@@ -40,7 +40,7 @@ export interface PlanContext extends PlanAgainst {
   readonly perValue: ReadonlyMap<string, PerValue>;
 }
 
-export interface PerValue {
+interface PerValue {
   readonly entity: string;
   readonly values: readonly string[];
   readonly coverage: Coverage;

@@ -3,7 +3,7 @@ import type { CapabilityCard } from '#contracts/capability-snapshot.ts';
 import type { PlanCheck } from './context.ts';
 import { append } from './context.ts';
 
-export const TEAM_PROTOCOL_VERSION = '1.0';
+const TEAM_PROTOCOL_VERSION = '1.0';
 
 export const checkTeams: PlanCheck = ({ planned, snapshot }, report) => {
   const versions = new Map<string, string[]>();
