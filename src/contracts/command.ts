@@ -5,6 +5,7 @@
 import type { Answer } from './answer.ts';
 import type { Artifact } from './artifact.ts';
 import type { Usage } from './budget.ts';
+import type { AdoptedTool, PermittedCall, RefusedCall, SettledCall } from './call-events.ts';
 import type { CapabilitySnapshot } from './capability-snapshot.ts';
 import type { ErrorRecord } from './error.ts';
 import type { Evidence } from './evidence.ts';
@@ -61,7 +62,7 @@ export type Command =
       readonly origin: Origin;
       readonly statement: string;
       readonly language: string;
-      readonly intake: Intake;
+      readonly intake: Opening;
     })
   /** Answers the question of a blocked run. */
   | (Base & { readonly kind: 'clarify'; readonly input: Readonly<Record<string, string>>; readonly intake: Intake })
@@ -179,6 +180,14 @@ export type Command =
       readonly first: EffectRow;
       readonly confirmed: ConfirmedEffect | undefined;
     })
+  /** Names a tool that a program brings along; known tools change nothing. */
+  | (Base & { readonly kind: 'adoptTool'; readonly tool: AdoptedTool })
+  /** A call that the guard let pass: debited before the tool runs. */
+  | (Base & { readonly kind: 'permitCall'; readonly call: PermittedCall })
+  | (Base & { readonly kind: 'refuseCall'; readonly call: RefusedCall })
+  | (Base & { readonly kind: 'settleCall'; readonly settled: SettledCall })
+  /** The program makes no more calls. */
+  | (Base & { readonly kind: 'closeCalls' })
   /** What the run needs cannot be had: the driver tried and tells the last failure. */
   | (Base & { readonly kind: 'giveUp'; readonly todo: GivenUpTodo; readonly error: ErrorRecord });
 
@@ -188,6 +197,9 @@ export type CommandOf<K extends Command['kind']> = Extract<Command, { readonly k
 export type Intake =
   | { readonly kind: 'goal'; readonly goal: GoalContract }
   | { readonly kind: 'question'; readonly blocked: BlockedReason };
+
+/** How a run begins: by what intake made of a text, or with a program's own calls, which have no goal. */
+export type Opening = Intake | { readonly kind: 'calls' };
 
 /**
  * What a run needs from outside now; `next(state, at)` lists it. A todo is either turned into a command of the same

@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import { answer } from './answer.ts';
 import { usage } from './budget.ts';
+import { CALL_EVENT_BODIES, governedOrigin } from './call-events.ts';
 import { capabilityCard } from './capability-snapshot.ts';
 import { EFFECT_EVENT_BODIES } from './effect-events.ts';
 import { errorRecord } from './error.ts';
@@ -53,7 +54,7 @@ export const blockedReason = z.strictObject({
 });
 export type BlockedReason = z.infer<typeof blockedReason>;
 
-/** Where a run comes from: a person's request, or a dispatch of a caller (then it is a team run). */
+/** Where a run comes from: a person's request, a dispatch of a caller (then it is a team run), or a program that brings its tools. */
 export const origin = z.discriminatedUnion('level', [
   z.strictObject({
     level: z.literal('central'),
@@ -76,6 +77,7 @@ export const origin = z.discriminatedUnion('level', [
     contextId: z.string().max(128),
     leaseId: z.string().max(80),
   }),
+  governedOrigin,
 ]);
 export type Origin = z.infer<typeof origin>;
 
@@ -163,6 +165,7 @@ export const EVENT_BODIES = {
     input: z.record(name, z.string().max(2_000)),
   }),
   ...EFFECT_EVENT_BODIES,
+  ...CALL_EVENT_BODIES,
   'cancel.requested': z.strictObject({ by: z.string().max(256), reason: z.string().max(1_000) }),
   'cancel.settled': z.strictObject({
     unresolved: z

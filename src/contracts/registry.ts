@@ -57,9 +57,12 @@ const nouns: Readonly<Record<string, readonly [version: string, schema: z.ZodTyp
   'why-view': ['1.0.0', whyView],
 };
 
+/** Of events whose body has grown since it was first published. */
+const EVENT_CONTRACT_VERSIONS: Readonly<Partial<Record<string, string>>> = { 'run.received': '1.1.0' };
+
 const events = Object.entries(EVENT_BODIES).map(([kind, schema]): PublishedContract => ({
   id: `event.${kind}`,
-  version: '1.0.0',
+  version: EVENT_CONTRACT_VERSIONS[kind] ?? '1.0.0',
   schema,
 }));
 

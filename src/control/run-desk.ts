@@ -69,7 +69,7 @@ export function createRunDesk(options: RunDeskOptions): RunDesk {
     },
     async cancel(grant, runId, reason) {
       const { origin } = await seen(grant, runId);
-      const owner = origin.level === 'central' ? origin.requestedBy : '';
+      const owner = origin.level === 'team' ? '' : origin.requestedBy;
       if (owner !== grant.sub && !grant.roles.includes('approver'))
         throw new CaseOpsError('ERR_DENIED', `Run ${runId} can be cancelled by who asked for it or by an approver.`, {
           at: 'control',

@@ -41,7 +41,7 @@ function runViewOf(
     runId: state.ref.runId,
     tenant: state.ref.tenant,
     sessionId: origin.level === 'central' ? origin.sessionId : null,
-    requestedBy: origin.level === 'central' ? origin.requestedBy : origin.subject,
+    requestedBy: origin.level === 'team' ? origin.subject : origin.requestedBy,
     state: state.phase,
     result: state.result ?? null,
     needsHuman: state.needsHuman,

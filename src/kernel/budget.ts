@@ -11,7 +11,7 @@ export interface Share {
 }
 
 /** Opens the account of a run. */
-export function openBudget(bounds: Budget): BudgetState {
+export function openBudget(bounds: Pick<Budget, 'toolCallCountMax' | 'modelTokenCountMax'>): BudgetState {
   const { toolCallCountMax, modelTokenCountMax } = bounds;
   return {
     toolCallCountMax,

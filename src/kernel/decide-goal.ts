@@ -1,16 +1,21 @@
 /** Opening a run, and answering its question: a goal is frozen, or the run says what it must know first. Source: DESIGN §3.1. */
-import type { CommandOf, Intake, RunRef } from '#contracts/command.ts';
+import type { CommandOf, Opening, RunRef } from '#contracts/command.ts';
 import type { EventDraft } from '#contracts/event.ts';
 import { decided, type Decision, refused } from './decision.ts';
 import { goalDigest } from './goal-digest.ts';
 import type { RunState } from './run-state.ts';
 
-/** Opens the run with a frozen goal, or blocked on a question. A goal of another tenant than the run's is refused. INV-14. */
+/**
+ * Opens the run with a frozen goal, blocked on a question, or for a program's calls. A goal of another tenant than the run's is
+ * refused. INV-14.
+ */
 export function decideReceive(command: CommandOf<'receive'>, ref: RunRef): Decision {
   const { origin, statement, language, intake } = command;
   const foreign = foreignGoal(intake, ref);
   if (foreign !== undefined) return foreign;
-  return decided({ kind: 'run.received', body: { origin, statement, language } }, afterIntake(intake));
+  if ((origin.level === 'governed') !== (intake.kind === 'calls'))
+    return refused('ERR_STATE', `Run ${ref.runId} comes from ${origin.level} and cannot begin with a ${intake.kind}.`);
+  return decided({ kind: 'run.received', body: { origin, statement, language } }, ...afterIntake(intake));
 }
 
 /** Takes the answer to the question of a run whose goal was unclear. Refused unless it answers under the name asked for. */
@@ -27,17 +32,23 @@ export function decideClarify(state: RunState, command: CommandOf<'clarify'>): D
   if (foreign !== undefined) return foreign;
   return decided(
     { kind: 'run.unblocked', body: { code: blocked.code, by: command.actor, input: { ...command.input } } },
-    afterIntake(command.intake),
+    ...afterIntake(command.intake),
   );
 }
 
-function afterIntake(intake: Intake): EventDraft {
-  if (intake.kind === 'question') return { kind: 'run.blocked', body: intake.blocked };
-  return { kind: 'goal.frozen', body: { goal: intake.goal, goalDigest: goalDigest(intake.goal) } };
+function afterIntake(intake: Opening): readonly EventDraft[] {
+  switch (intake.kind) {
+    case 'question':
+      return [{ kind: 'run.blocked', body: intake.blocked }];
+    case 'goal':
+      return [{ kind: 'goal.frozen', body: { goal: intake.goal, goalDigest: goalDigest(intake.goal) } }];
+    case 'calls':
+      return [];
+  }
 }
 
-function foreignGoal(intake: Intake, ref: RunRef): Decision | undefined {
-  if (intake.kind === 'question' || intake.goal.tenant === ref.tenant) return undefined;
+function foreignGoal(intake: Opening, ref: RunRef): Decision | undefined {
+  if (intake.kind !== 'goal' || intake.goal.tenant === ref.tenant) return undefined;
   return refused(
     'ERR_GOAL_CONTRACT',
     `Goal ${intake.goal.goalId} is of tenant ${intake.goal.tenant}, run ${ref.runId} of ${ref.tenant}.`,

@@ -1,6 +1,7 @@
 /** What time alone decides, and taking a run over after a crash. Source: CONTRACTS "Deadline", DESIGN §4 "Recovery". */
 import type { CommandOf } from '#contracts/command.ts';
 import { attemptDeadlineMs, effectBoundMs, runDeadlineMs } from './deadline.ts';
+import type { EventDraft } from '#contracts/event.ts';
 import { settleCancellation } from './cancellation.ts';
 import { decided, type Decision, refused } from './decision.ts';
 import {
@@ -53,12 +54,21 @@ export function decideTick(state: RunState, command: CommandOf<'tick'>): Decisio
   return conclude(draft);
 }
 
-/** Takes a run over: the time it stood still is no running time. What is in flight is sent again under its dispatch ids. */
+/**
+ * Takes a run over: the time it stood still is no running time. What is in flight is sent again under its dispatch ids. The calls of a
+ * program cannot be: with its process the run is over.
+ */
 export function decideRecover(state: RunState, command: CommandOf<'recover'>): Decision {
   if (state.phase === 'ended')
     return refused('ERR_STATE', `Run ${state.ref.runId} has ended; there is nothing to recover.`);
   const { pausedMs, checked, fence } = command;
-  return decided({ kind: 'run.recovered', body: { pausedMs, checked: [...checked], fence } });
+  const recovered: EventDraft = { kind: 'run.recovered', body: { pausedMs, checked: [...checked], fence } };
+  if (state.origin.level !== 'governed') return decided(recovered);
+  const reason = `The program that made these calls is gone; ${state.calls.size} calls never reported how they ended.`;
+  return decided(recovered, {
+    kind: 'run.ended',
+    body: { result: 'failed', needsHuman: state.calls.size > 0, reason },
+  });
 }
 
 function failOverdue(draft: Draft, nowMs: number): void {

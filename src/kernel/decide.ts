@@ -10,6 +10,7 @@ import {
   decideStaleApproval,
   decideWithdrawApproval,
 } from './decide-approval.ts';
+import { decideAdopt, decideClose, decidePermit, decideRefuse, decideSettle } from './decide-call.ts';
 import { decideDispatch, decideStart } from './decide-dispatch.ts';
 import {
   decideCompensateEffect,
@@ -70,6 +71,11 @@ const DECIDERS: { readonly [K in Kind]: Decider<K> } = {
   cancel: decideCancel,
   settleCancel: decideSettleCancel,
   recover: decideRecover,
+  adoptTool: decideAdopt,
+  permitCall: decidePermit,
+  refuseCall: decideRefuse,
+  settleCall: decideSettle,
+  closeCalls: decideClose,
   giveUp: decideGiveUp,
   requestApproval: decideRequestApproval,
   decideApproval,

@@ -5,6 +5,7 @@
  */
 import type { EventKind, RunEvent } from '#contracts/event.ts';
 import { openBudget, reserve, settle } from './budget.ts';
+import { permitCall, settleCall } from './evolve-call.ts';
 import {
   closeApproval,
   compensateEffect,
@@ -45,7 +46,7 @@ export function openRun(event: Received): RunState {
   const { origin, statement, language } = event.body;
   return {
     ref: { tenant: event.tenant, runId: event.runId },
-    level: origin.level,
+    level: origin.level === 'team' ? 'team' : 'central',
     origin,
     statement,
     language,
@@ -72,9 +73,11 @@ export function openRun(event: Received): RunState {
     openStepCount: 0,
     openRequiredStepCount: 0,
     completedRequiredStepCount: 0,
+    tools: new Map(),
+    calls: new Map(),
     evidence: new Map(),
     errors: [],
-    budget: undefined,
+    budget: origin.level === 'governed' ? openBudget({ ...origin, modelTokenCountMax: 0 }) : undefined,
     admittedAt: undefined,
     pausedMs: 0,
     pausedSince: undefined,
@@ -194,6 +197,14 @@ const APPLY: { readonly [K in EventKind]: (state: RunState, event: EventMap[K]) 
   'effect.retried': retryEffect,
   'effect.compensated': compensateEffect,
   'effect.replayed': replayEffect,
+  'tool.adopted': (state, { body }) => {
+    state.tools.set(body.contract.tool, body.contract.digest);
+  },
+  'call.permitted': permitCall,
+  'call.refused': (state, { body }) => {
+    state.errors.push(body.error);
+  },
+  'call.settled': settleCall,
   'cancel.requested': (state, { body, at }) => {
     state.cancelRequested = { ...body, at };
     state.phase = 'cancelling';

@@ -98,6 +98,7 @@ function oneResultPerStep(state: RunState, event: RunEvent): readonly string[] {
 
 function budgetNotNegative(state: RunState, event: RunEvent): readonly string[] {
   if (event.kind === 'budget.reserved') return overReserved(state, event);
+  if (event.kind === 'call.permitted') return overCalled(state, event);
   return event.kind === 'budget.settled' ? wronglyReleased(state, event) : [];
 }
 
@@ -108,6 +109,12 @@ function overReserved({ budget }: RunState, { body }: EventOf<'budget.reserved'>
   const tokensLeft = budget.modelTokenCountMax - budget.modelTokenCountUsed - budget.modelTokenCountReserved;
   if (body.toolCallCount <= toolCallsLeft && body.modelTokenCount <= tokensLeft) return [];
   return [`Step ${body.stepId} reserves more than the ${toolCallsLeft} tool calls and ${tokensLeft} tokens left.`];
+}
+
+/** A program's call is covered before it is made. */
+function overCalled({ budget }: RunState, { body }: EventOf<'call.permitted'>): readonly string[] {
+  if (budget !== undefined && budget.toolCallCountUsed < budget.toolCallCountMax) return [];
+  return [`Call ${body.callId} is permitted without a tool call left for it.`];
 }
 
 /** Exactly what was reserved is released, so that nothing is free twice. */

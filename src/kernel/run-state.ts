@@ -10,7 +10,7 @@ import type { ErrorRecord } from '#contracts/error.ts';
 import type { Evidence, ToolCall } from '#contracts/evidence.ts';
 import type { BlockedReason, Origin } from '#contracts/event.ts';
 import type { GoalContract } from '#contracts/goal.ts';
-import type { ApprovalId, ArtifactId, Digest, DispatchId, EffectId, LeaseId, StepId } from '#contracts/ids.ts';
+import type { ApprovalId, ArtifactId, CallId, Digest, DispatchId, EffectId, LeaseId, StepId } from '#contracts/ids.ts';
 import type { Finding, Plan, PlanStep } from '#contracts/plan.ts';
 import type { SkillContract } from '#contracts/skill.ts';
 import type { RunResult, StepResult } from '#contracts/step-result.ts';
@@ -88,6 +88,7 @@ export interface AcceptedPlan {
 
 export interface RunState {
   readonly ref: RunRef;
+  /** A program's calls are a central run: nobody dispatched them. */
   readonly level: 'central' | 'team';
   readonly origin: Origin;
   readonly statement: string;
@@ -124,6 +125,9 @@ export interface RunState {
   readonly effects: Map<EffectId, EffectCase>;
   /** Under way, in doubt, or to be tried again: while there is one, the join waits. */
   readonly openEffects: Set<EffectId>;
+  /** Of a program's calls: contract digest of each adopted tool by name, and the lease of each call that has not settled. */
+  readonly tools: Map<string, Digest>;
+  readonly calls: Map<CallId, LeaseId>;
   /** Deduplicated on source + anchor + version. */
   readonly evidence: Map<string, Evidence>;
   readonly errors: ErrorRecord[];

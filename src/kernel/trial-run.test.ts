@@ -3,7 +3,7 @@
  * event that any test decides goes through these checks.
  */
 import assert from 'node:assert/strict';
-import type { Command, CommandOf, Intake, Todo } from '#contracts/command.ts';
+import type { Command, CommandOf, Opening, Todo } from '#contracts/command.ts';
 import type { ErrorCode, ErrorRecord } from '#contracts/error.ts';
 import { EVENT_BODIES, type EventDraft, type EventKind, type RunEvent } from '#contracts/event.ts';
 import type { StepId } from '#contracts/ids.ts';
@@ -96,7 +96,7 @@ export class TrialRun {
     return decision.error;
   }
 
-  receive(intake: Intake): readonly EventKind[] {
+  receive(intake: Opening): readonly EventKind[] {
     return this.ok('receive', { origin: ORIGIN, statement: 'Why?', language: 'en', intake });
   }
 

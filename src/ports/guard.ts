@@ -6,7 +6,7 @@ import type { Action, Digest } from '#contracts/ids.ts';
 import type { GuardOutcome, LeaseClaims } from '#contracts/lease.ts';
 import type { RecordWrite } from './store.ts';
 
-export type GuardBoundary = 'a2a' | 'mcp' | 'issuer' | 'writer';
+export type GuardBoundary = 'a2a' | 'mcp' | 'issuer' | 'writer' | 'tool';
 
 /** The transport's facts about one request. */
 export interface GuardRequest {

@@ -14,10 +14,15 @@ export function runHead(state: RunState): RunHead {
     phase: state.phase,
     result: state.result,
     needsHuman: state.needsHuman,
-    kind: goal?.kind ?? '',
-    subject: goal === undefined ? '' : goal.subject.ids.map((id) => `${goal.subject.type}:${id}`).join(','),
-    requestedBy: origin.level === 'central' ? origin.requestedBy : origin.subject,
+    kind: goal?.kind ?? (origin.level === 'governed' ? 'governed-calls' : ''),
+    subject: subjectOf(state),
+    requestedBy: origin.level === 'team' ? origin.subject : origin.requestedBy,
     startedAt: state.receivedAt,
     updatedAt: state.updatedAt,
   };
+}
+
+function subjectOf({ goal, origin }: RunState): string {
+  if (goal !== undefined) return goal.subject.ids.map((id) => `${goal.subject.type}:${id}`).join(',');
+  return origin.level === 'governed' ? origin.purpose : '';
 }
