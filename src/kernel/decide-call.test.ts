@@ -4,6 +4,8 @@ import { toolContract } from '#contracts/tool-contract.ts';
 import type { AdoptedTool, GovernedOrigin, PermittedCall, SettledCall } from '#contracts/call-events.ts';
 import { digestOf } from './digest.ts';
 import { failure } from './failure.ts';
+import { foldGraph } from './graph.ts';
+import { nodeId, successors } from './graph-node.ts';
 import { checkInvariants } from './invariants.ts';
 import { atMs, goalOf } from './trial-contracts.test.ts';
 import { TrialRun } from './trial-run.test.ts';
@@ -254,4 +256,29 @@ test('who takes a dead program over ends its run', () => {
   open.ok('permitCall', { call: permitted(1) });
   open.ok('recover', recover);
   assert.deepEqual([open.state.result, open.state.needsHuman], ['failed', true]);
+});
+
+test('the graph leads from the run to what each call observed, under which lease, and to what was refused', () => {
+  const trial = opened();
+  const error = failure('ERR_LEASE', 'no');
+  trial.ok('refuseCall', { call: { callId: 'call_9', stepId: 'c9', tool: 'get-claim', argumentsDigest: null, error } });
+  trial.ok('permitCall', { call: permitted(1) });
+  trial.ok('settleCall', { settled: settled(1) });
+  const graph = foldGraph(trial.log);
+  assert.ok(graph !== undefined);
+  const run = nodeId('run', 'run_1');
+  const [call] = successors(graph, run, 'CALLED');
+  assert.equal(call?.status, 'ok');
+  assert.deepEqual(
+    successors(graph, nodeId('tool', 'call_1'), 'AUTHORIZED_BY').map(({ ref }) => ref),
+    ['lse_1'],
+  );
+  assert.deepEqual(
+    successors(graph, nodeId('tool', 'call_1'), 'PRODUCED').map(({ ref }) => ref),
+    ['ev_1'],
+  );
+  assert.deepEqual(
+    successors(graph, run, 'VALIDATED_BY').map(({ status, detail }) => [status, detail['code']]),
+    [['refused', 'ERR_LEASE']],
+  );
 });

@@ -26,14 +26,14 @@ export interface GraphFold {
 type Event<K extends RunEvent['kind']> = Extract<RunEvent, { readonly kind: K }>;
 
 export function addReceived({ draft, run }: GraphFold, { origin, language }: EventBody<'run.received'>): void {
-  const by = origin.level === 'central' ? origin.requestedBy : origin.caller;
+  const by = origin.level === 'team' ? origin.caller : origin.requestedBy;
   draft.node({
     kind: 'run',
     ref: run.slice('run:'.length),
     status: 'received',
     detail: { level: origin.level, by, language },
   });
-  if (origin.level === 'central') return;
+  if (origin.level !== 'team') return;
   // A team's run is the other side of a delegated task of its parent run.
   const task = draft.node({
     kind: 'delegated_task',

@@ -14,6 +14,7 @@ import {
   type GraphNode,
   type NodeMade,
 } from './graph-node.ts';
+import { addPermittedCall, addRefusedCall, addSettledCall } from './graph-call.ts';
 import { addGoal, addPlan, addProposal, addReceived, addRejection, type PlanFacts } from './graph-plan.ts';
 import {
   addArrival,
@@ -72,6 +73,12 @@ function addEvent(builder: Builder, event: RunEvent): void {
     case 'result.conflicted':
     case 'result.late':
       return addArrival(into, event);
+    case 'call.permitted':
+      return addPermittedCall(into, event.body);
+    case 'call.refused':
+      return addRefusedCall(into, event);
+    case 'call.settled':
+      return addSettledCall(into, event.body);
     case 'answer.composed':
       return addAnswer(into, event.body);
     case 'run.blocked':
@@ -82,6 +89,9 @@ function addEvent(builder: Builder, event: RunEvent): void {
     case 'answer.refused':
     case 'run.ended':
       return addEnd(into, event);
+    case 'tool.adopted':
+      // A tool is context once it is called.
+      return undefined;
     case 'budget.reserved':
     case 'budget.settled':
       // Money is not context: the budget is read from the run's state.
