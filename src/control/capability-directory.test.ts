@@ -10,8 +10,11 @@ import { cardChange, createCapabilityDirectory, type CapabilityDirectoryOptions 
 
 const { signal } = new AbortController();
 
+function never(): never {
+  assert.fail('nothing is sent while discovering');
+}
+
 function transport(team: string, discover: () => Promise<TeamAnnouncement>): TeamTransport {
-  const never = (): never => assert.fail('nothing is sent while discovering');
   return { team, discover, send: never, cancel: never };
 }
 

@@ -3,7 +3,11 @@
  * word of its own: the kernel renders the goal's sentences, and checks the answer again when it takes it. Source: DESIGN §3.9; INV-03.
  */
 import type { Artifact } from '#contracts/artifact.ts';
+import type { RunRef } from '#contracts/command.ts';
+import type { EffectRow } from '#contracts/effect-row.ts';
+import { CaseOpsError } from '#contracts/error.ts';
 import type { EvidenceId } from '#contracts/ids.ts';
+import type { LeaseRow } from '#contracts/lease.ts';
 import { proveAbsence, type AbsenceAnswer } from '#kernel/absence-proof.ts';
 import { composeAnswer } from '#kernel/claim-binding.ts';
 import { joinOutcome } from '#kernel/join.ts';
@@ -63,10 +67,10 @@ async function absenceOf(
 ): Promise<Pick<AbsenceAnswer, 'proofs' | 'evidence' | 'records'>> {
   const { goal, ref } = state;
   if (goal === undefined) return { proofs: {}, evidence: [], records: {} };
-  const [leases, effects] = await Promise.all([
-    context.store.leasesOfRun(ref.tenant, ref.runId),
-    context.store.effects(ref.tenant, ref.runId),
-  ]);
+  const ledgers = await readLedgers(context.store, ref);
+  // What cannot be read shows nothing: the sentence is not said, and the rest of the answer stands.
+  if (ledgers === undefined) return { proofs: {}, evidence: [], records: {} };
+  const { leases, effects } = ledgers;
   const ids = new Map<string, EvidenceId>();
   return proveAbsence({
     goal,
@@ -81,4 +85,18 @@ async function absenceOf(
       return known;
     },
   });
+}
+
+async function readLedgers(
+  store: Store,
+  { tenant, runId }: RunRef,
+): Promise<{ readonly leases: readonly LeaseRow[]; readonly effects: readonly EffectRow[] } | undefined> {
+  try {
+    const [leases, effects] = await Promise.all([store.leasesOfRun(tenant, runId), store.effects(tenant, runId)]);
+    return { leases, effects };
+  } catch (error) {
+    // A row that does not read back is final; a store that is away is asked again by the job's next try.
+    if (error instanceof CaseOpsError && error.code === 'ERR_STORE' && !error.retryable) return undefined;
+    throw error;
+  }
 }

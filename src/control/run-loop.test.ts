@@ -185,6 +185,26 @@ test('a planner that times out, answers no JSON or 503 costs a round each; the n
   assert.equal((await down.ask()).result, 'refused');
 });
 
+test('an effect ledger that does not read back shows no absence, and the rest of the answer stands', async () => {
+  await using world = await inquiryWorld();
+  world.team('notification').faults.workMs = 500;
+  const { runId } = await world.desk.submit(INQUIRY_GRANT, request);
+  await world.untilInFlight(runId, 's4');
+  const { stepId: _stepId, ...cut } = await plantEffect(
+    { ...world, store: { write: () => ({ ok: true }) } as never },
+    runId,
+  );
+  await world.store.write([{ table: 'effect', row: cut as never }]);
+  for (let turn = 0; turn < 200 && (await world.state(runId)).phase !== 'ended'; turn++) await world.clock.advance(50);
+  const { answer, result } = await world.state(runId);
+  assert.equal(result, 'completed');
+  assert.deepEqual(
+    answer?.unsaid.map(({ key, reason }) => [key, reason]),
+    [['not-sent', 'proof_failed']],
+  );
+  assert.equal(answer.claims.length, 4);
+});
+
 test('a planted effect row makes the proof that nothing was sent fail', async () => {
   await using world = await inquiryWorld();
   world.team('notification').faults.workMs = 500;

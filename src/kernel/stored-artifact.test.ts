@@ -17,6 +17,11 @@ test('an artifact reads back under the digest of its bytes', () => {
   assert.deepEqual(readStoredArtifact(bytes, digestOfBytes(bytes)), { ok: true, artifact });
 });
 
+test('an artifact far larger than a message reads back whole', () => {
+  const bytes = bytesOf({ ...artifactOf('s1'), data: { text: 'x'.repeat(2_000_000) } });
+  assert.equal(codeOf(bytes), 'ok');
+});
+
 test('bytes that are gone, changed, no JSON or no artifact are refused, each with its own code', () => {
   const bytes = bytesOf(artifactOf('s1'));
   assert.equal(codeOf(undefined), 'ERR_ARTIFACT_MISSING');

@@ -1,5 +1,5 @@
 /** Reads an artifact back from where it was kept: nothing is believed but its digest and its schema. INV-01. Source: DESIGN §3.6, §4. */
-import { artifact as artifactSchema, type Artifact } from '#contracts/artifact.ts';
+import { artifact as artifactSchema, ARTIFACT_BYTES_MAX, type Artifact } from '#contracts/artifact.ts';
 import type { ErrorRecord } from '#contracts/error.ts';
 import type { Digest } from '#contracts/ids.ts';
 import { digestOfBytes } from './digest.ts';
@@ -18,7 +18,7 @@ export function readStoredArtifact(bytes: Uint8Array | undefined, ref: Digest): 
   if (bytes === undefined) return refused('ERR_ARTIFACT_MISSING', `Artifact ${ref} is not in the artifact store.`);
   const digest = digestOfBytes(bytes);
   if (digest !== ref) return refused('ERR_ARTIFACT_DIGEST', `Artifact ${ref} is stored as other bytes, ${digest}.`);
-  const parsed = parseStrictJson(bytes);
+  const parsed = parseStrictJson(bytes, { bytesMax: ARTIFACT_BYTES_MAX });
   const checked = artifactSchema.safeParse(parsed.ok ? parsed.value : undefined);
   if (checked.success) return { ok: true, artifact: checked.data };
   return refused('ERR_ARTIFACT_SCHEMA', `What is stored as ${ref} is no artifact.`);
