@@ -58,7 +58,7 @@ const PACKAGES: readonly (readonly [pattern: RegExp, places: readonly string[]])
   [/^(hono|@hono\/)/, ['src/protocols/http/']],
   [/^(jose|@cedar-policy\/)/, ['src/authority/']],
   [/^(kysely|pg|aws4fetch)$/, ['src/stores/']],
-  [/^(nodemailer|smtp-server|@openfeature\/)/, ['src/effects/', 'cases/']],
+  [/^(nodemailer|smtp-server|@openfeature\/)/, ['src/effects/', 'src/testing/', 'cases/']],
   [/^@opentelemetry\//, ['src/telemetry/']],
   [/^(ai|@ai-sdk\/|cockatiel)/, ['src/protocols/model/']],
 ];

@@ -67,11 +67,14 @@ interface World {
   readonly applied: string[];
   fault: OwnerFault | undefined;
   hideReadBack: boolean;
-  readonly now: () => string;
+  readonly now: OwnerClock;
 }
 
+/** RFC 3339. */
+type OwnerClock = () => string;
+
 /** Listens on 127.0.0.1. `now`: RFC 3339, of the effects it shows. */
-export async function serveEffectOwner(now: () => string): Promise<EffectOwner> {
+export async function serveEffectOwner(now: OwnerClock): Promise<EffectOwner> {
   const world: World = {
     resources: new Map(),
     effects: new Map(),
@@ -141,22 +144,28 @@ async function answer(world: World, request: IncomingMessage, response: ServerRe
   if (request.method === 'GET' && kind === 'tickets') {
     const resource = world.resources.get(`${tenant}/${rest}`);
     return resource === undefined
-      ? reply(response, 404, {})
-      : reply(response, 200, resource.record, `"v${resource.version}"`);
+      ? reply(response, { status: 404 })
+      : reply(response, { status: 200, body: resource.record, etag: `"v${resource.version}"` });
   }
   if (request.method === 'GET' && kind === 'effects') {
-    if (world.hideReadBack) return reply(response, 503, {});
+    if (world.hideReadBack) return reply(response, { status: 503 });
     const effect = world.effects.get(`${tenant}/${rest}`);
-    if (effect === undefined) return reply(response, 404, {});
+    if (effect === undefined) return reply(response, { status: 404 });
     const { body: _, ...shown } = effect;
-    return reply(response, 200, shown);
+    return reply(response, { status: 200, body: shown });
   }
-  reply(response, 405, {});
+  reply(response, { status: 405 });
 }
 
-function reply(response: ServerResponse, status: number, body: unknown, etag?: string): void {
+interface Answer {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly etag?: string | undefined;
+}
+
+function reply(response: ServerResponse, { status, body, etag }: Answer): void {
   response.writeHead(status, { 'content-type': 'application/json', ...(etag === undefined ? {} : { etag }) });
-  response.end(JSON.stringify(body));
+  response.end(JSON.stringify(body ?? {}));
 }
 
 interface Wire {
@@ -168,15 +177,15 @@ async function write(world: World, at: string, { request, response }: Wire): Pro
   const body = await text(request);
   const fault = world.fault;
   world.fault = undefined;
-  if (typeof fault === 'object') return reply(response, fault.status, {});
+  if (typeof fault === 'object') return reply(response, { status: fault.status });
   if (fault === 'drop_request') return void request.socket.destroy();
-  if (fault === 'accept_only') return reply(response, 202, {});
+  if (fault === 'accept_only') return reply(response, { status: 202 });
   if (fault === 'move_version') put(world, at, { ...world.resources.get(at)?.record, moved: true });
   const [status, etag] = decide(world, at, { request, body });
   if (fault === 'drop_reply') return void request.socket.destroy();
   if (fault === 'hang') return;
-  if (fault === 'unavailable_after') return reply(response, 503, {});
-  reply(response, status, {}, etag);
+  if (fault === 'unavailable_after') return reply(response, { status: 503 });
+  reply(response, { status, etag });
 }
 
 function decide(
