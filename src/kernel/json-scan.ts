@@ -21,7 +21,8 @@ const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 /** Everything a string may hold as it is, up to its end, an escape or what is forbidden. */
 const PLAIN = /[ !#-[\]-\uffff]*/y;
 const HEX4 = /^[0-9a-fA-F]{4}$/;
-const SPACE = /[ \t\n\r]*/y;
+/** Tab, line feed, carriage return, space. */
+const SPACES: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0d, 0x20]);
 const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['"', '"'],
   ['\\', '\\'],
@@ -40,9 +41,7 @@ export function refuse(cursor: JsonCursor, code: JsonCode, expected: string): vo
 
 /** Moves past white space and returns the character there, or '' at the end. */
 export function peek(cursor: JsonCursor): string {
-  SPACE.lastIndex = cursor.at;
-  SPACE.test(cursor.text);
-  cursor.at = SPACE.lastIndex;
+  while (SPACES.has(cursor.text.charCodeAt(cursor.at))) cursor.at += 1;
   return cursor.text.charAt(cursor.at);
 }
 
