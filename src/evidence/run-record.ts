@@ -27,6 +27,8 @@ export interface RunRecord {
   readonly artifactFaults: ReadonlyMap<StepId, string>;
   readonly leases: ReadonlyMap<string, LeaseRow>;
   readonly effects: readonly EffectRow[];
+  /** Why the effect ledger does not read back: then nothing is shown by it. */
+  readonly ledgerFault: string | undefined;
 }
 
 /** Undefined when there is no such run. */
@@ -44,10 +46,8 @@ export async function readRunRecord(store: Store, ref: RunRef): Promise<RunRecor
     if (read.ok) artifacts.set(definition.stepId, read.artifact);
     else artifactFaults.set(definition.stepId, read.error.message);
   }
-  const [leases, effects] = await Promise.all([
-    store.leasesOfRun(ref.tenant, ref.runId),
-    store.effects(ref.tenant, ref.runId),
-  ]);
+  const leases = await store.leasesOfRun(ref.tenant, ref.runId);
+  const { effects, ledgerFault } = await readLedger(store, ref);
   return {
     ref,
     events,
@@ -57,6 +57,7 @@ export async function readRunRecord(store: Store, ref: RunRef): Promise<RunRecor
     artifactFaults,
     leases: new Map(leases.map((row) => [row.leaseId, row])),
     effects,
+    ledgerFault,
   };
 }
 
@@ -68,4 +69,13 @@ async function allEvents(store: Store, ref: RunRef): Promise<readonly RunEvent[]
     if (page.length < PAGE_COUNT) break;
   }
   return events;
+}
+
+/** A row that does not read back is no absence. */
+async function readLedger(store: Store, ref: RunRef): Promise<Pick<RunRecord, 'effects' | 'ledgerFault'>> {
+  try {
+    return { effects: await store.effects(ref.tenant, ref.runId), ledgerFault: undefined };
+  } catch (error) {
+    return { effects: [], ledgerFault: error instanceof Error ? error.message : String(error) };
+  }
 }

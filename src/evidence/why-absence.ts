@@ -43,6 +43,10 @@ function registryLink(record: RunRecord, action: string): WhyLink {
 }
 
 function ledgerLink(record: RunRecord, action: string): WhyLink {
+  if (record.ledgerFault !== undefined)
+    return broken('effect_ledger', record.ref.runId, {
+      why: `The effect ledger cannot be read: ${record.ledgerFault}`,
+    });
   const rows = record.effects.filter((row) => row.action === action);
   const detail = { rows: String(rows.length) };
   const [first] = rows;

@@ -201,3 +201,13 @@ test('before it is done, the outcome says what it would be; without a plan it is
   });
   assert.equal(joinOutcome(unplanned.state).done, false);
 });
+
+test('an optional output that no step of the plan gives degrades the run, and is named', () => {
+  const { state } = joined({ a: 'completed' });
+  assert.ok(state.goal);
+  const asked = [...state.goal.requestedOutputs, { kind: 'notification_draft', required: false }];
+  const outcome = joinOutcome({ ...state, goal: { ...state.goal, requestedOutputs: asked } });
+  assert.equal(outcome.result, 'degraded');
+  assert.match(outcome.reason, /notification_draft/);
+  assert.equal(joinOutcome({ ...state, goal: undefined }).result, 'completed');
+});

@@ -64,12 +64,15 @@ export function joinResult(
   const missing = [...stepsOf(state, join.optionalSteps)].filter(
     (step) => isMissing(view.outcomeOf(step)) && !pointless.has(step),
   );
-  const names = missing.map((step) => step.definition.stepId).join(', ');
-  if (missing.length > 0 && join.onOptionalFailure === 'failed')
-    return { result: 'failed', reason: `Optional steps are missing and the join says failed: ${names}.` };
-  const lowered = (missing.length > 0 && join.onOptionalFailure === 'degraded') || view.fallbackUsed;
+  const names = [
+    ...missing.map((step) => step.definition.stepId),
+    ...unplannedOutputs(state).map((kind) => `whatever gives ${kind}`),
+  ];
+  if (names.length > 0 && join.onOptionalFailure === 'failed')
+    return { result: 'failed', reason: `Optional steps are missing and the join says failed: ${names.join(', ')}.` };
+  const lowered = (names.length > 0 && join.onOptionalFailure === 'degraded') || view.fallbackUsed;
   if (lowered && (base === 'completed' || base === 'no_data')) {
-    const why = missing.length > 0 ? `optional steps are missing: ${names}` : 'a fallback was used';
+    const why = names.length > 0 ? `optional steps are missing: ${names.join(', ')}` : 'a fallback was used';
     return { result: 'degraded', reason: `The required steps gave ${base}, and ${why}.` };
   }
   const by = worst.stepId === undefined ? `${required.length} required steps` : `step ${worst.stepId}`;
@@ -81,6 +84,12 @@ export function joinResult(
 /** The words of a reviewer or of an effect's end; undefined for what ended otherwise. */
 export function spokenReason(result: StepResult | undefined): string | undefined {
   return result?.errors.find(({ code }) => code.startsWith('ERR_APPROVAL_') || code.startsWith('ERR_EFFECT_'))?.message;
+}
+
+/** Outputs that were asked for and that no step of the plan gives: nobody could be found for them. */
+function unplannedOutputs(state: RunState): readonly string[] {
+  const given = new Set([...state.steps.values()].flatMap((step) => step.skill.produces.map(({ kind }) => kind)));
+  return (state.goal?.requestedOutputs ?? []).map(({ kind }) => kind).filter((kind) => !given.has(kind));
 }
 
 function quorumOf(join: Join): number {

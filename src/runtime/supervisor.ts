@@ -81,6 +81,8 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
     workloadActions: options.case.workloadActions,
     policyDigest: digestOf(options.case.workloadActions),
   });
+  // A team that stops answering later is still known by name, so that its step fails instead of not being planned.
+  await Promise.all(children.map(({ team }) => capabilities.find(team, AbortSignal.timeout(TEAM_START_MS_MAX))));
   const planner = options.planner ?? rulesPlanner;
   driver.register('central', createRunHandlers({ ...shared, issuer, directory: capabilities, planner }));
   const desk = createRunDesk({

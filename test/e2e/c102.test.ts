@@ -2,19 +2,30 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, before, test } from 'node:test';
 import type { RunSummary, RunView, WhyView } from 'caseops';
-import { Home } from './command-line.ts';
+import { Home, type ServerProcess } from './command-line.ts';
 
 const QUESTION =
   'Find out why C-102 has not been completed and tell me what is missing. If the customer needs to be notified, generate a notification draft first; do not send it directly.';
+
+// One server for what only looks and asks; whoever breaks something has a home of its own.
+const shared = new Home();
+let server: ServerProcess;
+before(async () => {
+  server = await shared.serve();
+});
+after(async () => {
+  await server[Symbol.asyncDispose]();
+  shared[Symbol.dispose]();
+});
 
 const view = (text: string): RunView => JSON.parse(text) as RunView;
 const refs = (run: RunView): readonly string[] => run.claims.flatMap((claim) => claim.evidence.map((item) => item.ref));
 const said = (run: RunView, key: string): string => run.claims.find((claim) => claim.key === key)?.text ?? '';
 
 test('the answer holds status, gap, reason, next step, draft, and the proof that nothing was sent; each sentence has evidence', () => {
-  using home = new Home();
+  const home = shared;
   const done = home.run('ask', QUESTION, '-o', 'json');
   assert.equal(done.code, 0, done.stderr);
   const run = view(done.stdout);
@@ -58,37 +69,36 @@ test('the answer holds status, gap, reason, next step, draft, and the proof that
 });
 
 test('a planted row in the effect ledger makes the proof fail', () => {
-  using home = new Home();
+  const home = shared;
   const run = view(home.run('ask', QUESTION, '-o', 'json').stdout);
   const database = new DatabaseSync(join(home.directory, 'caseops.db'));
-  const columns = database
-    .prepare("select name from pragma_table_info('effect')")
-    .all()
-    .map((row) => String(row['name']));
+  const zero = `sha256:${'0'.repeat(64)}`;
   const row = {
     effectId: 'eff_planted',
     tenant: run.tenant,
     runId: run.runId,
+    stepId: 's5',
     action: 'notify:send',
+    target: 'outbox',
     resource: 'notice-draft:x',
     idempotencyKey: 'k',
+    actionDigest: zero,
+    contentDigest: zero,
+    expectedVersion: null,
+    approvalId: 'apv_planted',
+    leaseId: 'lse_planted',
+    attempt: 1,
     state: 'completed',
+    receipt: null,
+    history: [],
     updatedAt: '2026-07-23T09:00:00Z',
   };
-  const values: Record<string, string> = {
-    tenant: row.tenant,
-    run_id: row.runId,
-    effect_id: row.effectId,
-    idempotency_key: row.idempotencyKey,
-    json: JSON.stringify(row),
-  };
-  for (const column of columns) values[column] ??= String((row as Record<string, string>)[column] ?? 'x');
   database
-    .prepare(`insert into effect (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`)
-    .run(...columns.map((column) => values[column] ?? ''));
+    .prepare('insert into effect (tenant, effect_id, run_id, idempotency_key, json) values (?, ?, ?, ?, ?)')
+    .run(row.tenant, row.effectId, row.runId, row.idempotencyKey, JSON.stringify(row));
   database.close();
   const why = home.run('why', `${run.runId}#not-sent`, '-o', 'json');
-  assert.equal(why.code, 1, why.stdout);
+  assert.equal(why.code, 1, why.stderr);
   const [chain] = JSON.parse(why.stdout) as WhyView[];
   assert.equal(chain?.holds, false);
   assert.ok(
@@ -126,7 +136,7 @@ test('claims team down: failed, and the step is named', () => {
 });
 
 test("an unknown claim is no_data, and another tenant's claim looks exactly the same", () => {
-  using home = new Home();
+  const home = shared;
   const ask = (id: string) => home.run('ask', `Why has ${id} not been completed? Do not notify anyone.`, '-o', 'json');
   const unknown = ask('C-999');
   const foreign = ask('C-201');
@@ -145,7 +155,7 @@ test("an unknown claim is no_data, and another tenant's claim looks exactly the 
 });
 
 test('an unclear text is blocked with its question, and the answer clears it', () => {
-  using home = new Home();
+  const home = shared;
   const asked = home.run('ask', 'Why is it stuck? Do not send anything.', '-o', 'json');
   assert.equal(asked.code, 9, asked.stderr);
   const blocked = view(asked.stdout);
@@ -157,7 +167,7 @@ test('an unclear text is blocked with its question, and the answer clears it', (
 });
 
 test('the portfolio has independent steps that run at the same time', () => {
-  using home = new Home();
+  const home = shared;
   const done = home.run('ask', 'What is the status of claims C-102, C-103 and C-104?', '-o', 'json');
   assert.equal(done.code, 0, done.stderr);
   const run = view(done.stdout);
@@ -174,8 +184,8 @@ test('the portfolio has independent steps that run at the same time', () => {
 
 test('the knowledge team killed while it works: degraded, facts kept', async () => {
   using home = new Home();
-  await using server = await home.serve();
-  const pid = server.pids.get('knowledge');
+  await using broken = await home.serve();
+  const pid = broken.pids.get('knowledge');
   assert.ok(pid);
   process.kill(pid, 'SIGSTOP');
   const asking = home.start('ask', QUESTION, '-o', 'json');
