@@ -3,7 +3,7 @@
  * that a status does not rule out. Source: DESIGN §3.10 "an error after sending is unknown unless the owner's contract says otherwise".
  */
 import type { Applied } from '#ports/effect-target.ts';
-import type { HttpExchange } from './http-exchange.ts';
+import type { HttpExchange } from '../http/http-exchange.ts';
 
 /** Statuses under which the same request may pass later. */
 const RETRYABLE = new Set([408, 425, 429, 500, 502, 503, 504]);

@@ -17,7 +17,7 @@ import type {
 } from '#ports/effect-target.ts';
 import { z } from 'zod';
 import { fieldFindings } from './field-findings.ts';
-import { exchange, type HttpExchange } from './http-exchange.ts';
+import { exchange, type HttpExchange } from '../http/http-exchange.ts';
 import { outcomeOf, versionFrom } from './http-outcome.ts';
 import { parseParameters } from './parse-parameters.ts';
 

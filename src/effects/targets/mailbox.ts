@@ -2,7 +2,7 @@
 import { parseStrictJson } from '#kernel/strict-json.ts';
 import type { Clock } from '#ports/clock.ts';
 import { z } from 'zod';
-import { exchange } from './http-exchange.ts';
+import { exchange } from '../http/http-exchange.ts';
 
 const delivered = z.looseObject({
   message_id: z.string(),
@@ -43,7 +43,7 @@ export function createHttpMailbox({ url, timeoutMs, clock }: HttpMailboxOptions)
           headers: { accept: 'application/json' },
           body: undefined,
           timeoutMs,
-          continueWaitMs: 0,
+          continueWaitMs: undefined,
           replyBytesMax: 65_536,
         },
         clock,

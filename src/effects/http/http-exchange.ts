@@ -7,14 +7,14 @@ import { request as httpRequest, type ClientRequest, type IncomingMessage } from
 import { request as httpsRequest } from 'node:https';
 
 export interface HttpRequest {
-  readonly method: 'GET' | 'PUT';
+  readonly method: 'GET' | 'PUT' | 'POST';
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
   /** From the start to the last byte of the reply. */
   readonly timeoutMs: number;
-  /** How long `100 Continue` is waited for from an owner that may not know it; then the body is sent. */
-  readonly continueWaitMs: number;
+  /** How long `100 Continue` is waited for from an owner that may not know it; then the body is sent. Undefined: it is not asked for. */
+  readonly continueWaitMs: number | undefined;
   readonly replyBytesMax: number;
 }
 
@@ -33,9 +33,16 @@ export function exchange(request: HttpRequest, clock: Clock, signal: AbortSignal
   return new Promise((resolve) => {
     const open = request.url.protocol === 'https:' ? httpsRequest : httpRequest;
     const { body, method } = request;
-    const expecting = body === undefined ? {} : { expect: '100-continue', 'content-length': `${utf8Length(body)}` };
+    const { continueWaitMs } = request;
+    const length = body === undefined ? {} : { 'content-length': `${utf8Length(body)}` };
+    const expecting = continueWaitMs === undefined ? length : { ...length, expect: '100-continue' };
     // A connection of its own: one that was kept and has died says nothing about this request.
-    const out = open(request.url, { method, headers: { ...request.headers, ...expecting }, signal, agent: false });
+    const out = open(request.url, {
+      method,
+      headers: { ...request.headers, ...(body === undefined ? {} : expecting) },
+      signal,
+      agent: false,
+    });
     let bodySent = false;
     const disarm: (() => void)[] = [];
     const end = (exchanged: HttpExchange): void => {
@@ -60,7 +67,8 @@ export function exchange(request: HttpRequest, clock: Clock, signal: AbortSignal
       );
     });
     if (body === undefined) out.end();
-    else awaitContinue(out, () => disarm.push(clock.at(clock.nowMs() + request.continueWaitMs, send)));
+    else if (continueWaitMs === undefined) send();
+    else awaitContinue(out, () => disarm.push(clock.at(clock.nowMs() + continueWaitMs, send)));
   });
 }
 
