@@ -58,7 +58,7 @@ function toneOf(state: string): 'ok' | 'bad' | 'accent' | 'quiet' {
 /** Updates the step list; the plain line of the event where it is worth one. */
 function note(event: StreamedEvent, steps: Map<string, StepLine>): string | undefined {
   const { body } = event;
-  const stepId = String(body['stepId'] ?? (body['result'] as { stepId?: string } | undefined)?.stepId ?? '');
+  const { stepId = '' } = { ...(body['result'] as { stepId?: string } | undefined), ...(body as { stepId?: string }) };
   const set = (state: string): string => {
     const step = steps.get(stepId);
     if (step !== undefined) step.state = state;

@@ -5,7 +5,7 @@ import { table, tone, wrap } from './output.ts';
 const COLUMNS = 96;
 
 export function renderRun(run: RunView): string {
-  const parts: string[] = [`${tone('strong', run.statement.text)}`];
+  const parts: string[] = [tone('strong', run.statement.text)];
   const prohibited = run.goal?.prohibitedActions ?? [];
   if (prohibited.length > 0) parts.push(`Must not: ${prohibited.join(', ')}`);
   if (run.blocked !== null) parts.push(`Waiting for an answer: ${run.blocked.question}`);

@@ -21,7 +21,7 @@ export async function runsList(
     const query = new URLSearchParams({ limit: String(options.limit) });
     if (options.result !== undefined) query.set('result', options.result);
     if (options.state !== undefined) query.set('state', options.state);
-    const runs = await client.get<readonly RunSummary[]>(`/runs?${query}`);
+    const runs = await client.get<readonly RunSummary[]>(`/runs?${query.toString()}`);
     if (options.output === 'json') printJson(runs);
     else if (options.output === 'jsonl') printLines(runs);
     else

@@ -128,7 +128,8 @@ function scopeSteps({ boundary, audience }: GuardOptions): readonly Step[] {
       name: 'resource',
       check: ({ detail, operation }) => {
         const foreign = operation.resources.find((resource) => !detail.resources.includes(resource));
-        const nameless = (boundary === 'mcp' || boundary === 'tool') && operation.lease === 'work' && operation.resources.length === 0;
+        const nameless =
+          (boundary === 'mcp' || boundary === 'tool') && operation.lease === 'work' && operation.resources.length === 0;
         return foreign === undefined && !nameless
           ? undefined
           : deny('resource', `Expected a lease for ${foreign?.slice(0, 80) ?? 'a named resource'}.`);

@@ -5,11 +5,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import {
-  createDevelopmentIssuer,
-  DEVELOPMENT_ACCOUNTS,
-  type DevelopmentIssuer,
-} from '#authority/development-issuer.ts';
+import type { DevelopmentIssuer } from '#authority/development-issuer.ts';
 import { CaseOpsError } from '#contracts/error.ts';
 import type { RunView } from '#contracts/run-view.ts';
 import type { RunDesk } from '#ports/run-desk.ts';
@@ -145,14 +141,22 @@ function openPeople(options: CaseOpsOptions, parts: Parts): DevelopmentIssuer {
 
 /** The heavy parts, side by side and only now: a program that never starts a runtime never loads them. */
 async function loadParts() {
-  const [people, api, http, supervisor, key] = await Promise.all([
+  const [people, { createHttpEdge }, { serveHttp }, { createSupervisor }, { loadWorkloadKey }] = await Promise.all([
     import('#authority/development-issuer.ts'),
     import('#protocols/http/api.ts'),
     import('#protocols/http/serve-http.ts'),
     import('./supervisor.ts'),
     import('./workload-key.ts'),
   ]);
-  return { ...people, ...api, ...http, ...supervisor, ...key };
+  const { createDevelopmentIssuer, DEVELOPMENT_ACCOUNTS } = people;
+  return {
+    createDevelopmentIssuer,
+    DEVELOPMENT_ACCOUNTS,
+    createHttpEdge,
+    serveHttp,
+    createSupervisor,
+    loadWorkloadKey,
+  };
 }
 
 async function ask(

@@ -3,7 +3,6 @@
  * Source: DESIGN §2 "A team process has its own store, keys and policy".
  */
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { signCard } from '#authority/card-trust.ts';
 import { createLeaseExchange } from '#authority/exchange-client.ts';
 import { createGuard } from '#authority/guard.ts';
@@ -17,7 +16,7 @@ import { createTeamSupervisor } from '#execution/team-supervisor.ts';
 import { digestOf } from '#kernel/digest.ts';
 import type { RunState } from '#kernel/run-state.ts';
 import type { Driver } from '#ports/driver.ts';
-import type { PublicJwk, Signer } from '#ports/signer.ts';
+import type { Signer } from '#ports/signer.ts';
 import type { Store } from '#ports/store.ts';
 import type { McpServerDefinition, PolicyRow, TeamDefinition } from '#ports/team-definition.ts';
 import { buildCard } from '#protocols/a2a/card-builder.ts';

@@ -25,7 +25,7 @@ async function start(raw: unknown): Promise<void> {
   const load = Object.hasOwn(definition.teams, told.team) ? definition.teams[told.team] : undefined;
   if (load === undefined) throw new Error(`case ${definition.name} has no team ${told.team}`);
   const factory = await load();
-  const team = factory({ directory: join(told.directory, 'records'), now: systemClock.now });
+  const team = factory({ directory: join(told.directory, 'records'), now: () => systemClock.now() });
   served = await serveTeam(team, { directory: told.directory, trust: told.trust });
   const ready: TeamReady = {
     kind: 'ready',
