@@ -14,6 +14,7 @@ import {
   type GraphNode,
   type NodeMade,
 } from './graph-node.ts';
+import { addApproval, addEffect } from './graph-effect.ts';
 import { addPermittedCall, addRefusedCall, addSettledCall } from './graph-call.ts';
 import { addGoal, addPlan, addProposal, addReceived, addRejection, type PlanFacts } from './graph-plan.ts';
 import {
@@ -79,6 +80,25 @@ function addEvent(builder: Builder, event: RunEvent): void {
       return addRefusedCall(into, event);
     case 'call.settled':
       return addSettledCall(into, event.body);
+    case 'approval.requested':
+    case 'approval.endorsed':
+    case 'approval.granted':
+    case 'approval.rejected':
+    case 'approval.expired':
+    case 'approval.staled':
+    case 'approval.withdrawn':
+    case 'approval.spent':
+      return addApproval(into, event);
+    case 'effect.intended':
+    case 'effect.sent':
+    case 'effect.confirmed':
+    case 'effect.failed':
+    case 'effect.unknown':
+    case 'effect.reconciled':
+    case 'effect.retried':
+    case 'effect.compensated':
+    case 'effect.replayed':
+      return addEffect(into, event);
     case 'answer.composed':
       return addAnswer(into, event.body);
     case 'run.blocked':

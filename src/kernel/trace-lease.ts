@@ -11,22 +11,29 @@ export function leaseLinks(
   const parentId = task?.detail['leaseId'];
   const childId = tool?.detail['leaseId'];
   const parent = parentId === undefined ? undefined : rows?.get(parentId);
-  const own = dispatchLink(parentId, { rows, row: parent, task });
+  const fits = parent?.stepId === task?.detail['stepId'] && String(parent?.attempt) === task?.detail['attempt'];
+  const own = ownLink(parentId, { rows, row: parent, fits });
   if (childId === undefined || childId === parentId) return [own];
   const child = rows?.get(childId);
   return [toolLeaseLink(childId, { rows, child, parent }), own];
 }
 
-function dispatchLink(
+/** The lease under which an effect was applied; a re-mint after recovery keeps its step. */
+export function effectLease({ detail }: GraphNode, rows: ReadonlyMap<string, LeaseRow> | undefined): WhyLink {
+  const leaseId = String(detail['leaseId']);
+  const row = rows?.get(leaseId);
+  return ownLink(leaseId, { rows, row, fits: row?.stepId === detail['stepId'] });
+}
+
+function ownLink(
   leaseId: string | undefined,
   by: {
     readonly rows: ReadonlyMap<string, LeaseRow> | undefined;
     readonly row: LeaseRow | undefined;
-    readonly task: GraphNode | undefined;
+    readonly fits: boolean;
   },
 ): WhyLink {
-  const { rows, row, task } = by;
-  const fits = row?.stepId === task?.detail['stepId'] && String(row?.attempt) === task?.detail['attempt'];
+  const { rows, row, fits } = by;
   return {
     kind: 'lease',
     ref: leaseId ?? 'none',

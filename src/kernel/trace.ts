@@ -6,7 +6,7 @@ import type { LeaseRow } from '#contracts/lease.ts';
 import type { WhyLink, WhyView } from '#contracts/run-view.ts';
 import { anchorType } from './anchor.ts';
 import { nodeId, predecessors, successors, type ContextGraph, type GraphNode } from './graph-node.ts';
-import { leaseLinks } from './trace-lease.ts';
+import { effectLease, leaseLinks } from './trace-lease.ts';
 
 /** All but the text, which a graph does not hold. */
 export type Trace = Omit<WhyView, 'text'>;
@@ -60,6 +60,8 @@ function branchOf(traced: Traced, evidence: GraphNode): readonly WhyLink[] {
   const head = [claimLink(traced.claim, true), evidenceLink(evidence)];
   if (traced.claim.status === 'absence') return [...head, countLink(traced.claim, evidence)];
   const { graph } = traced;
+  const effect = predecessors(graph, evidence.id, 'PRODUCED').find(({ kind }) => kind === 'effect');
+  if (effect !== undefined) return [...head, ...effectLinks(traced, evidence, effect)];
   const artifact = predecessors(graph, evidence.id, 'USED').find(({ status }) => status === 'accepted');
   const tool = one(predecessors(graph, evidence.id, 'PRODUCED'));
   const task = artifact === undefined ? undefined : one(predecessors(graph, artifact.id, 'PRODUCED'));
@@ -67,13 +69,27 @@ function branchOf(traced: Traced, evidence: GraphNode): readonly WhyLink[] {
   const step = task === undefined ? undefined : one(predecessors(graph, task.id, 'EXECUTED_BY'));
   return [
     ...head,
-    recordLink(evidence, artifact),
+    recordLink(evidence, artifact === undefined ? undefined : `artifact ${artifact.ref}`),
     ...(tool === undefined && evidence.detail['callId'] === '' ? [] : [toolLink(tool)]),
     workerLink(worker),
     taskLink(task, artifact),
     stepLink(step, task),
     ...leaseLinks(traced, { task, tool }),
-    approvalLink(step),
+    approvalLink(graph, step),
+  ];
+}
+
+/** What was read back of an effect: the effect, the step that asked for it, its lease, its approval. */
+function effectLinks({ graph, rows }: Traced, evidence: GraphNode, effect: GraphNode): readonly WhyLink[] {
+  const applied = effect.status === 'completed';
+  const step = one([...predecessors(graph, effect.id, 'PRODUCED'), ...predecessors(graph, effect.id, 'USED')]);
+  const note = `${effect.detail['action'] ?? 'effect of another run'}, ${effect.status}`;
+  return [
+    recordLink(evidence, `the readback of ${effect.ref}`),
+    link('effect_ledger', { node: effect, ref: effect.ref, note }, { fine: 'Conforms', holds: applied }),
+    stepLink(step, undefined),
+    ...(effect.detail['leaseId'] === undefined ? [] : [effectLease(effect, rows)]),
+    approvalLink(graph, step),
   ];
 }
 
@@ -112,14 +128,10 @@ function evidenceLink(evidence: GraphNode): WhyLink {
 }
 
 /** The value came from this version of the record: it was rendered again from its bytes before the answer was said. */
-function recordLink(evidence: GraphNode, artifact: GraphNode | undefined): WhyLink {
-  const where = artifact === undefined ? 'in no accepted artifact' : `in artifact ${artifact.ref}`;
-  const note = `observed at ${evidence.detail['observedAt']}, ${where}`;
-  return link(
-    'record',
-    { node: evidence, ref: anchorOf(evidence), note },
-    { fine: 'Resolves', holds: artifact !== undefined },
-  );
+function recordLink(evidence: GraphNode, from: string | undefined): WhyLink {
+  const note = `observed at ${evidence.detail['observedAt']}, in ${from ?? 'no accepted artifact'}`;
+  const ref = anchorOf(evidence);
+  return link('record', { node: evidence, ref, note }, { fine: 'Resolves', holds: from !== undefined });
 }
 
 function toolLink(tool: GraphNode | undefined): WhyLink {
@@ -145,15 +157,28 @@ function taskLink(task: GraphNode | undefined, artifact: GraphNode | undefined):
 
 function stepLink(step: GraphNode | undefined, task: GraphNode | undefined): WhyLink {
   const ref = step?.ref ?? 'none';
-  const note = `dispatch ${task?.ref ?? 'none'}, attempt ${task?.detail['attempt'] ?? 'none'}, ${step?.status ?? 'unknown'}`;
+  const by = task === undefined ? '' : `dispatch ${task.ref}, attempt ${task.detail['attempt'] ?? 'none'}, `;
+  const note = `${by}${step?.status ?? 'unknown'}`;
   return link('step', { node: step, ref, note }, { fine: 'Accepted', holds: step !== undefined });
 }
 
-/** Only what has an effect needs one; a step that needs one is shown by its approval record, which this log does not have. */
-function approvalLink(step: GraphNode | undefined): WhyLink {
-  const free = step?.detail['approval'] === 'none' && step.detail['risk'] !== 'effect';
-  const note = free ? `${step.detail['risk']} step, no effect` : 'no approval is recorded';
-  return link('approval', { node: undefined, ref: 'none', note }, { fine: 'Not needed', holds: free });
+/** Only what has an effect, or whose skill says so, needs one; then it must have been given. */
+function approvalLink(graph: ContextGraph, step: GraphNode | undefined): WhyLink {
+  const { approval, risk } = step?.detail ?? {};
+  if (approval === 'none' && risk !== 'effect')
+    return link(
+      'approval',
+      { node: undefined, ref: 'none', note: `${risk} step, no effect` },
+      { fine: 'Not needed', holds: true },
+    );
+  const all = step === undefined ? [] : successors(graph, step.id, 'AUTHORIZED_BY');
+  const given = all.find(({ status }) => status === 'approved' || status === 'spent');
+  const note = given === undefined ? 'no approval was given' : `${given.status}, bound to the digest of one action`;
+  return link(
+    'approval',
+    { node: given, ref: given?.ref ?? 'none', note },
+    { fine: 'Bound', holds: given !== undefined },
+  );
 }
 
 /** What was counted to show that something did not happen. */
