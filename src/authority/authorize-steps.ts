@@ -2,6 +2,7 @@
  * Whether an authenticated lease covers one operation: binding → tenant, subject, actor → scope → chain → suspension → own policy →
  * kill switches, in the order of LEASE "Checking". Exact strings, no folding, no globbing.
  */
+import { LEASE_LIFETIME_S_EFFECT } from '#contracts/lease.ts';
 import type { Actor, LeaseClaims, LeaseDetail } from '#contracts/lease.ts';
 import { checkBounds } from '#kernel/narrowing.ts';
 import type { GuardOperation } from '#ports/guard.ts';
@@ -25,6 +26,7 @@ export function authorizeSteps(options: GuardOptions): readonly Step[] {
     ...scopeSteps(options),
     ...chainSteps(options),
     ...ownDecisionSteps(options),
+    ...(options.boundary === 'writer' ? approvalSteps() : []),
   ];
 }
 
@@ -193,6 +195,28 @@ function chainSteps({ suspendedActor }: GuardOptions): readonly Step[] {
       check: ({ lease }) => {
         const suspended = suspendedActor && actorsOf(lease.act).find(suspendedActor);
         return suspended === undefined ? undefined : deny('actor_suspended', `The actor ${suspended} is suspended.`);
+      },
+    },
+  ];
+}
+
+/** At the writer: one effect, soon, under exactly this approval of exactly this action. */
+function approvalSteps(): readonly Step[] {
+  return [
+    {
+      name: 'effect_use',
+      check: ({ lease }) =>
+        lease.use === 'single' && lease.exp - lease.iat <= LEASE_LIFETIME_S_EFFECT
+          ? undefined
+          : deny('effect_use', `Expected a lease for one effect, of at most ${LEASE_LIFETIME_S_EFFECT} s.`),
+    },
+    {
+      name: 'approval',
+      check: ({ lease, operation }) => {
+        const held = lease.approval;
+        const asked = operation.approval;
+        const same = held !== undefined && held.id === asked?.id && held.digest === asked.digest;
+        return same ? undefined : deny('approval', 'Expected a lease minted for this approval of this action.');
       },
     },
   ];

@@ -2,9 +2,14 @@
  * The embedded lease issuer: mints for the supervisor inside its unit of work, and exchanges for teams at its token endpoint, so that
  * it sees each hop. Source: LEASE "Minting".
  */
-import { LEASE_DETAIL_TYPE, LEASE_LIFETIME_S_DEFAULT, LEASE_LIFETIME_S_MAX } from '#contracts/lease.ts';
+import {
+  LEASE_DETAIL_TYPE,
+  LEASE_LIFETIME_S_DEFAULT,
+  LEASE_LIFETIME_S_EFFECT,
+  LEASE_LIFETIME_S_MAX,
+} from '#contracts/lease.ts';
 import type { LeaseClaims, RootGrant } from '#contracts/lease.ts';
-import type { ControlLeaseRequest, LeaseIssuer, Minted, WorkLeaseRequest } from '#ports/issuer.ts';
+import type { ControlLeaseRequest, EffectLeaseRequest, LeaseIssuer, Minted, WorkLeaseRequest } from '#ports/issuer.ts';
 import type { PublicJwk } from '#ports/signer.ts';
 import type { EmbeddedIssuerOptions } from './issuer-options.ts';
 import { leaseRefused, leaseRowOf, toLeaseClaims } from './lease-claims.ts';
@@ -35,6 +40,7 @@ export function createEmbeddedIssuer(options: EmbeddedIssuerOptions): EmbeddedIs
   const { signer } = options;
   return {
     mintWork: (request) => mintWork(options, request),
+    mintEffect: (request) => mintEffect(options, request),
     mintControl: (request) => mintControl(options, request),
     handleTokenRequest: createTokenEndpoint(options),
     jwks: () => ({ keys: [{ ...signer.publicJwk, kid: signer.thumbprint, alg: 'ES256', use: 'sig' }] }),
@@ -66,6 +72,23 @@ function mintWork(options: EmbeddedIssuerOptions, request: WorkLeaseRequest): Mi
     dlg,
     detail: { type: LEASE_DETAIL_TYPE, ...detail },
     task: {},
+  });
+}
+
+/** A lease for one effect under one approval, inside what its user may do: refused as work is. */
+function mintEffect(options: EmbeddedIssuerOptions, request: EffectLeaseRequest): Minted {
+  const { detail, grant, audience, leaseId, approval } = request;
+  assertGrant(options, grant, request.tenant);
+  assertWithinGoal(request);
+  assertAudience(options, audience);
+  return issue(options, request, {
+    leaseId,
+    lifetimeS: LEASE_LIFETIME_S_EFFECT,
+    use: 'single',
+    dlg: { depth: 0, max: 0 },
+    detail: { type: LEASE_DETAIL_TYPE, ...detail },
+    task: {},
+    approval,
   });
 }
 
@@ -109,11 +132,12 @@ interface LeaseParts {
   readonly dlg: LeaseClaims['dlg'];
   readonly detail: LeaseClaims['authorization_details'][number];
   readonly task: Pick<LeaseClaims['task'], 'task_id' | 'context_id'>;
+  readonly approval?: LeaseClaims['approval'];
 }
 
 function issue(
   options: EmbeddedIssuerOptions,
-  request: WorkLeaseRequest | ControlLeaseRequest,
+  request: WorkLeaseRequest | EffectLeaseRequest | ControlLeaseRequest,
   parts: LeaseParts,
 ): Minted {
   const { supervisor, signer, clock, ids } = options;
@@ -142,6 +166,7 @@ function issue(
     dlg: parts.dlg,
     use: parts.use,
     txn: request.runId,
+    ...(parts.approval === undefined ? {} : { approval: parts.approval }),
   });
   const lease = holdLease(signLease(signer, claims), { signer: supervisor.signer, clock, ids });
   return { lease, row: leaseRowOf(claims, undefined) };
@@ -156,7 +181,12 @@ function assertGrant({ supervisor }: EmbeddedIssuerOptions, grant: RootGrant, te
   }
 }
 
-function assertWithinGoal({ detail, grant, prohibitedActions, stepId }: WorkLeaseRequest): void {
+function assertWithinGoal({
+  detail,
+  grant,
+  prohibitedActions,
+  stepId,
+}: Pick<WorkLeaseRequest, 'detail' | 'grant' | 'prohibitedActions' | 'stepId'>): void {
   for (const action of detail.actions) {
     if (prohibitedActions.includes(action)) {
       throw leaseRefused(

@@ -56,6 +56,8 @@ export const REFUSAL_CODES = {
   policy_version: { status: 403, error: 'insufficient_scope' },
   policy: { status: 403, error: 'insufficient_scope' },
   kill_switch: { status: 403, error: 'insufficient_scope' },
+  effect_use: { status: 403, error: 'insufficient_scope' },
+  approval: { status: 403, error: 'insufficient_scope' },
   lease_consumed: { status: 409, error: undefined },
   guard_failure: { status: 403, error: undefined },
 } as const satisfies Record<string, { readonly status: number; readonly error: string | undefined }>;

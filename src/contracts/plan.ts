@@ -89,6 +89,8 @@ export const finding = z.strictObject({
     'PERMISSION_TENANT',
     'ACTION_PROHIBITED',
     'APPROVAL_MISSING',
+    'EFFECT_UNASKED',
+    'EFFECT_RESOURCE',
     'JOIN_STEP_UNKNOWN',
     'JOIN_STEP_MISSING',
     'JOIN_STEP_TWICE',

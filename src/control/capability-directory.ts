@@ -7,7 +7,9 @@ import { CaseOpsError, toErrorRecord, type ErrorRecord } from '#contracts/error.
 import type { Digest } from '#contracts/ids.ts';
 import type { RootGrant } from '#contracts/lease.ts';
 import { timestampOf } from '#kernel/time.ts';
+import type { SkillContract } from '#contracts/skill.ts';
 import type { Clock } from '#ports/clock.ts';
+import type { EffectOffer } from '#ports/effect-writer.ts';
 import type { Ids } from '#ports/ids.ts';
 import type { TeamAnnouncement, TeamTransport } from '#ports/team-transport.ts';
 
@@ -30,6 +32,8 @@ export interface CapabilityDirectoryOptions {
   readonly workloadActions: readonly string[];
   /** Of the central policy. */
   readonly policyDigest: Digest;
+  /** What this deployment can apply: an effect skill is available exactly when all its effect actions are offered. */
+  readonly effectOffers?: readonly EffectOffer[];
   readonly cardKeptMs?: number;
   readonly discoveryTimeoutMs?: number;
 }
@@ -96,7 +100,7 @@ function freeze(
     takenAt: timestampOf(nowMs),
     expiresAt: timestampOf(nowMs + SNAPSHOT_LIFETIME_MS),
     cards: found.announced.map(({ card }) => card),
-    skills: found.announced.flatMap(({ skills }) => skills),
+    skills: found.announced.flatMap(({ skills }) => skills.map((skill) => offered(skill, options.effectOffers ?? []))),
     teamPolicyDigests: Object.fromEntries(found.announced.map(({ card, policyDigest }) => [card.team, policyDigest])),
     policy: {
       digest: options.policyDigest,
@@ -107,6 +111,18 @@ function freeze(
     },
     unavailable: found.unavailable,
   };
+}
+
+/** The writer applies effects, no team does: what a team says about it does not count. */
+function offered(skill: SkillContract, offers: readonly EffectOffer[]): SkillContract {
+  if (skill.risk !== 'effect') return skill;
+  const types = new Set(skill.resources.map(({ type }) => type));
+  const available =
+    skill.effectActions.length > 0 &&
+    skill.effectActions.every((action) =>
+      offers.some((offer) => offer.action === action && types.has(offer.resourceType)),
+    );
+  return { ...skill, available };
 }
 
 async function ask(options: CapabilityDirectoryOptions, team: string, signal: AbortSignal): Promise<Found> {

@@ -10,9 +10,11 @@ import type { EvidenceId } from '#contracts/ids.ts';
 import type { LeaseRow } from '#contracts/lease.ts';
 import { proveAbsence, type AbsenceAnswer } from '#kernel/absence-proof.ts';
 import { composeAnswer } from '#kernel/claim-binding.ts';
+import { isEffectStep } from '#kernel/effect-state.ts';
 import { joinOutcome } from '#kernel/join.ts';
 import { awaitsAnswer } from '#kernel/next.ts';
 import type { RunState } from '#kernel/run-state.ts';
+import { readStoredEffect } from '#kernel/stored-effect.ts';
 import { readStoredArtifact } from '#kernel/stored-artifact.ts';
 import type { Store } from '#ports/store.ts';
 import type { RunContext } from './run-context.ts';
@@ -48,12 +50,18 @@ export async function composeAnswerOf(
   });
 }
 
-/** Of every settled step, the records of its accepted artifact by evidence id. */
+/** Of every settled step, the records of its accepted artifact, or of its effect as it was read back, by evidence id. */
 async function observedRecords(store: Store, state: RunState): Promise<Artifact['records']> {
-  const refs = [...state.steps.values()].flatMap(({ result }) => result?.artifactRef ?? []);
   const found = await Promise.all(
-    refs.map(async (ref) => {
-      const read = readStoredArtifact(await store.artifact(state.ref.tenant, ref), ref);
+    [...state.steps.values()].map(async (step) => {
+      const ref = step.result?.artifactRef;
+      if (ref === undefined) return [];
+      const bytes = await store.artifact(state.ref.tenant, ref);
+      if (isEffectStep(step)) {
+        const kept = readStoredEffect(bytes, ref);
+        return kept === undefined ? [] : [[kept.evidence.evidenceId, kept.record] as const];
+      }
+      const read = readStoredArtifact(bytes, ref);
       return read.ok ? Object.entries(read.artifact.records) : [];
     }),
   );

@@ -15,11 +15,14 @@ import type { Ids } from '#ports/ids.ts';
 import type { IntakePort, Planner } from '#ports/model.ts';
 import type { RunDesk } from '#ports/run-desk.ts';
 import type { RunPhase, Store } from '#ports/store.ts';
+import { type ApprovalDeskOptions, createApprovalDesk } from './approval-desk.ts';
 import { agentViews } from './agent-views.ts';
 import type { CapabilityDirectory } from './capability-directory.ts';
 import { checkedIntake } from './check-prohibitions.ts';
 import { followRun } from './follow-run.ts';
+import { noEffects } from './no-effects.ts';
 import { previewPlan } from './plan-preview.ts';
+import type { EffectParts } from './propose-effect.ts';
 import { answerRun, submitRun } from './run-intake.ts';
 import { errorOf } from './refusal.ts';
 import { summaryOf, viewRun } from './run-view.ts';
@@ -34,6 +37,11 @@ export interface RunDeskOptions {
   readonly directory: CapabilityDirectory;
   readonly clock: Clock;
   readonly ids: Ids;
+  /** Workload identity of the supervisor: the actor of what it proposes. */
+  readonly workload: string;
+  readonly training?: ApprovalDeskOptions['training'];
+  /** Undefined: this deployment applies no effects. */
+  readonly effects?: EffectParts | undefined;
   /** The chain behind a claim (by id or key), or behind each; from the evidence room. Throws ERR_NOT_FOUND. */
   readonly why: (ref: RunRef, claim: string | undefined) => Promise<readonly WhyView[]>;
 }
@@ -50,6 +58,7 @@ export function createRunDesk(options: RunDeskOptions): RunDesk {
     if (state === undefined || state.level !== 'central') throw notFound(runId);
     return state;
   };
+  const approvals = createApprovalDesk({ ...options, ...(options.effects ?? noEffects) });
   const view = async (grant: RootGrant, runId: string): Promise<RunView> => viewRun(store, await seen(grant, runId));
   return {
     view,
@@ -88,6 +97,7 @@ export function createRunDesk(options: RunDeskOptions): RunDesk {
       await seen(grant, runId);
       return options.why(refOf(grant, runId), claim);
     },
+    ...approvals,
     agents: (_grant, signal) => agentViews(options.directory, signal),
     preview: (grant, request, signal) => previewPlan(desk, { grant, request }, signal),
     validate: (grant, request, signal) => previewPlan(desk, { grant, request, plan: request.plan }, signal),

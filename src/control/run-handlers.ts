@@ -3,13 +3,13 @@
  * Source: DESIGN §3.3, §3.4, §3.9, §4.
  */
 import type { JobTodo } from '#contracts/command.ts';
-import { CaseOpsError } from '#contracts/error.ts';
 import type { RunState } from '#kernel/run-state.ts';
 import type { Prepared, RunHandlers } from '#ports/driver.ts';
 import { cancelTask, type Cancellations } from './cancel-task.ts';
 import { composeAnswerOf } from './consolidator.ts';
 import { prepareDispatch } from './dispatch-step.ts';
 import { createLeaseBook } from './lease-book.ts';
+import { noEffects } from './no-effects.ts';
 import { planRun } from './planning-loop.ts';
 import { prepareAwait, proposeEffect } from './propose-effect.ts';
 import type { RunContext } from './run-context.ts';
@@ -55,16 +55,7 @@ async function performEffect(
   state: RunState,
   by: { readonly context: RunContext; readonly signal: AbortSignal },
 ): Promise<void> {
-  const { effects } = by.context;
-  if (effects === undefined)
-    throw new CaseOpsError(
-      'ERR_EFFECT_TARGET',
-      `Nothing in this process can apply the effect of step ${todo.stepId}.`,
-      {
-        at: 'control',
-        retryable: false,
-      },
-    );
+  const effects = by.context.effects ?? noEffects;
   if (todo.kind === 'applyEffect') await effects.writer.apply(state.ref, todo, by.signal);
   else await proposeEffect({ ...by.context, ...effects }, state, { stepId: todo.stepId, signal: by.signal });
 }

@@ -4,11 +4,13 @@ import type { GoalContract } from '#contracts/goal.ts';
 import type { SkillContract } from '#contracts/skill.ts';
 
 /**
- * Available, of a verified team, for the goal's purpose, permitted to user and workload, and touching no prohibited action. Cheapest
- * first: tool calls, model tokens, latency, then by name, so that the choice is the same every time.
+ * Available, of a verified team, for the goal's purpose, permitted to user and workload, and touching no prohibited action; an effect
+ * only when the goal asks for its outcome itself. Skills without an effect first, then cheapest first: tool calls, model tokens, latency,
+ * then by name, so that the choice is the same every time.
  */
 export function usableSkills(goal: GoalContract, snapshot: CapabilitySnapshot): readonly SkillContract[] {
   const verified = new Set(snapshot.cards.filter((card) => card.verifiedBy !== undefined).map(({ team }) => team));
+  const asked = new Set(goal.requestedOutputs.map(({ kind }) => kind));
   const permitted = (action: string): boolean =>
     snapshot.policy.userActions.includes(action) && snapshot.policy.workloadActions.includes(action);
   return snapshot.skills
@@ -17,7 +19,8 @@ export function usableSkills(goal: GoalContract, snapshot: CapabilitySnapshot): 
         skill.available &&
         verified.has(skill.team) &&
         skill.purposes.includes(goal.purpose) &&
-        skill.actions.every(permitted) &&
+        [...skill.actions, ...skill.effectActions].every(permitted) &&
+        (skill.risk !== 'effect' || skill.produces.some(({ kind }) => asked.has(kind))) &&
         [...skill.actions, ...skill.effectActions].every((action) => !goal.prohibitedActions.includes(action)),
     )
     .toSorted(cheaper);
@@ -25,6 +28,7 @@ export function usableSkills(goal: GoalContract, snapshot: CapabilitySnapshot): 
 
 function cheaper(a: SkillContract, b: SkillContract): number {
   return (
+    Number(a.risk === 'effect') - Number(b.risk === 'effect') ||
     a.stepBudget.toolCallCountMax - b.stepBudget.toolCallCountMax ||
     a.stepBudget.modelTokenCountMax - b.stepBudget.modelTokenCountMax ||
     a.latencySloMs - b.latencySloMs ||

@@ -16,5 +16,7 @@ export interface ApprovalPolicy {
   readonly name: string;
   /** Of the whole policy, RFC 8785. A decision under another digest is stale. */
   readonly digest: Digest;
+  /** The role of those who may decide such actions, and clear up what became of them. */
+  reviewerRole(action: string): string;
   terms(action: EffectAction, approval: PlanStep['approval']): ApprovalTerms;
 }

@@ -50,6 +50,8 @@ export interface GuardOperation {
   readonly contextId: string | undefined;
   /** Work leases are for sends and tool calls, control leases for the rest. */
   readonly lease: 'work' | 'control';
+  /** At the writer: the approval under which the effect is begun, and the digest of the action. */
+  readonly approval?: { readonly id: string; readonly digest: Digest } | undefined;
 }
 
 export interface Refusal {

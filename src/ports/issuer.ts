@@ -1,6 +1,6 @@
 /** Where leases come from. Control mints through it per dispatch; teams exchange theirs for narrower ones. Source: LEASE "Minting". */
 import type { LeaseClaims, LeaseDetail, LeaseRow, RootGrant } from '#contracts/lease.ts';
-import type { Digest, LeaseId, RunId, StepId, Tenant } from '#contracts/ids.ts';
+import type { ApprovalId, Digest, LeaseId, RunId, StepId, Tenant } from '#contracts/ids.ts';
 
 /** A lease in the hand of its holder. The token is never stored, logged or put into an event. */
 export interface HeldLease {
@@ -45,6 +45,11 @@ export interface ControlLeaseRequest {
   readonly policyDigest: Digest;
 }
 
+/** A lease for one effect, after its approval: single use, at most 60 s, not to be narrowed. Addressed to the writer. */
+export interface EffectLeaseRequest extends Omit<WorkLeaseRequest, 'delegationDepthMax' | 'use' | 'lifetimeS'> {
+  readonly approval: { readonly id: ApprovalId; readonly digest: Digest };
+}
+
 export interface Minted {
   readonly lease: HeldLease;
   /** To be written in the transaction that justifies it. */
@@ -54,6 +59,8 @@ export interface Minted {
 /** Embedded issuer as control sees it: synchronous, so that a lease can be minted inside a unit of work. Throws CaseOpsError when refused. */
 export interface LeaseIssuer {
   mintWork(request: WorkLeaseRequest): Minted;
+  /** Refuses a prohibited action and one that the user lacks, as `mintWork` does. */
+  mintEffect(request: EffectLeaseRequest): Minted;
   /** A re-mint after recovery keeps the attempt and gets a new lease id. */
   mintControl(request: ControlLeaseRequest): Minted;
 }

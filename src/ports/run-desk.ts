@@ -2,6 +2,7 @@
  * What people may ask of runs: the one door behind the HTTP API, the CLI and the page. Implemented by control. Every call acts for an
  * authenticated person; another tenant's run does not exist for them. Throws CaseOpsError with the codes named.
  */
+import type { ApprovalDesk } from './approval-desk.ts';
 import type { RunEvent } from '#contracts/event.ts';
 import type { RootGrant } from '#contracts/lease.ts';
 import type { Finding } from '#contracts/plan.ts';
@@ -45,7 +46,8 @@ export interface PlanPreview {
   readonly findings: readonly Finding[];
 }
 
-export interface RunDesk {
+/** All that people may ask. Where nothing can be applied, decisions and reconciliations find nothing. */
+export interface RunDesk extends ApprovalDesk {
   /** Returns as soon as the run is recorded. ERR_GOAL_TOO_LARGE, ERR_JSON_UNICODE, ERR_IDEMPOTENCY_KEY_REUSED. */
   submit(grant: RootGrant, request: SubmitRequest): Promise<RunView>;
   /** ERR_NOT_FOUND; also for another tenant's. */

@@ -1,22 +1,29 @@
 /** The inquiry case at work: a real store, driver, issuer and control, with teams in memory and a seeded clock. For tests. */
 import { createEmbeddedIssuer } from '#authority/embedded-issuer.ts';
+import { createGuard } from '#authority/guard.ts';
 import { generateSigner } from '#authority/es256.ts';
 import type { Dispatch } from '#contracts/dispatch.ts';
 import type { RootGrant } from '#contracts/lease.ts';
 import type { RunId } from '#contracts/ids.ts';
 import type { RunView } from '#contracts/run-view.ts';
+import { createApprovalPolicy } from '#control/approval-policy.ts';
 import { rulesPlanner } from '#control/backward-chaining.ts';
 import { createCapabilityDirectory } from '#control/capability-directory.ts';
 import { createRulesIntake } from '#control/intake.ts';
+import type { EffectParts } from '#control/propose-effect.ts';
 import { createRunDesk } from '#control/run-desk.ts';
 import { createRunHandlers } from '#control/run-handlers.ts';
+import { createEffectWriter } from '#effects/writer.ts';
+import { WRITER_AUDIENCE, type WriterOptions } from '#effects/writer-options.ts';
 import { createLocalDriver } from '#drivers/local/local-driver.ts';
 import { explainClaims } from '#evidence/why.ts';
 import { digestOf } from '#kernel/digest.ts';
 import type { RunState } from '#kernel/run-state.ts';
 import type { Driver } from '#ports/driver.ts';
 import type { Planner } from '#ports/model.ts';
+import type { EffectTarget } from '#ports/effect-target.ts';
 import type { RunDesk } from '#ports/run-desk.ts';
+import type { Signer } from '#ports/signer.ts';
 import type { Store } from '#ports/store.ts';
 import { openSqliteStore } from '#stores/sqlite/sqlite-store.ts';
 import {
@@ -28,6 +35,7 @@ import {
   PORTFOLIO_KIND,
   SUPERVISOR,
 } from './inquiry-case.ts';
+import { NOTICE_KIND } from './notice-case.ts';
 import { createScriptedTeam, type Finding, type ScriptedTeam } from './scripted-team.ts';
 import { seededClock, type SeededClock } from './seeded-clock.ts';
 import { seededIds } from './seeded-ids.ts';
@@ -52,6 +60,8 @@ export interface InquiryWorld extends AsyncDisposable {
 }
 
 export interface WorldOptions {
+  /** What can be applied; nothing when left out. */
+  readonly targets?: (clock: SeededClock) => readonly EffectTarget[];
   readonly planner?: Planner | ((clock: SeededClock) => Planner);
   readonly path?: string;
   readonly seed?: string;
@@ -65,6 +75,19 @@ export async function inquiryWorld(options: WorldOptions = {}): Promise<InquiryW
   const ids = seededIds(options.seed ?? 'w');
   const store = openSqliteStore({ path: options.path ?? ':memory:', clock });
   const driver = createLocalDriver({ store, clock, ids, owner: SUPERVISOR });
+  const keys = { issuer: generateSigner(), own: generateSigner() };
+  const issuer = createEmbeddedIssuer({
+    issuer: 'https://issuer.test',
+    tokenEndpoint: 'https://issuer.test/token',
+    signer: keys.issuer,
+    clock,
+    ids,
+    supervisor: { workload: SUPERVISOR, clientId: 'supervisor', signer: keys.own },
+    audiences: () => true,
+    clients: () => undefined,
+    registry: store,
+  });
+  const effects = effectParts(options, { driver, store, issuer, clock, ids, keys });
   const teams = Object.fromEntries(
     INQUIRY_TEAMS.map((name) => [
       name,
@@ -77,36 +100,58 @@ export async function inquiryWorld(options: WorldOptions = {}): Promise<InquiryW
     registered: new Map(INQUIRY_TEAMS.map((name) => [name, announcementOf(name)])),
     clock,
     ids,
-    workloadActions: INQUIRY_ACTIONS,
+    workloadActions: [...INQUIRY_ACTIONS, 'notify:send'],
     policyDigest: digestOf('central policy'),
+    effectOffers: effects?.writer.offers ?? [],
     ...(options.cardKeptMs === undefined ? {} : { cardKeptMs: options.cardKeptMs }),
   });
   const planner = typeof options.planner === 'function' ? options.planner(clock) : (options.planner ?? rulesPlanner);
-  const issuer = createEmbeddedIssuer({
-    issuer: 'https://issuer.test',
-    tokenEndpoint: 'https://issuer.test/token',
-    signer: generateSigner(),
-    clock,
-    ids,
-    supervisor: { workload: SUPERVISOR, clientId: 'supervisor', signer: generateSigner() },
-    audiences: () => true,
-    clients: () => undefined,
-    registry: store,
-  });
   const parts = { driver, store, directory, planner, clock, ids };
   driver.register(
     'central',
-    createRunHandlers({ ...parts, issuer, teams: transports, grants: grantOf, workload: SUPERVISOR }),
+    createRunHandlers({ ...parts, issuer, teams: transports, grants: grantOf, workload: SUPERVISOR, effects }),
   );
   if (options.resume === true) await driver.resume('central');
-  const kinds = [INQUIRY_KIND, PORTFOLIO_KIND];
+  const kinds = [NOTICE_KIND, INQUIRY_KIND, PORTFOLIO_KIND];
   const desk = createRunDesk({
     ...parts,
+    workload: SUPERVISOR,
+    effects,
     intake: createRulesIntake({ kinds, ids }),
     kinds,
     why: (ref, claim) => explainClaims(store, { ref, claim }),
   });
   return worldOf({ clock, store, driver, desk, teams });
+}
+
+function effectParts(
+  options: WorldOptions,
+  parts: Pick<WriterOptions, 'driver' | 'issuer' | 'ids'> & {
+    readonly store: Store;
+    readonly clock: SeededClock;
+    readonly keys: { readonly issuer: Signer; readonly own: Signer };
+  },
+): EffectParts | undefined {
+  if (options.targets === undefined) return undefined;
+  const { clock, keys, ...shared } = parts;
+  const policy = createApprovalPolicy('test', []);
+  const guard = createGuard({
+    boundary: 'writer',
+    audience: WRITER_AUDIENCE,
+    issuers: [{ issuer: 'https://issuer.test', keys: [keys.issuer.publicJwk] }],
+    clock,
+    workloads: (jkt) => (jkt === keys.own.thumbprint ? SUPERVISOR : undefined),
+  });
+  const writer = createEffectWriter({
+    ...shared,
+    clock,
+    policy,
+    guard,
+    targets: options.targets(clock),
+    grants: grantOf,
+    workload: SUPERVISOR,
+  });
+  return { writer, policy };
 }
 
 function grantOf(subject: string, tenant: string): RootGrant | undefined {

@@ -7,6 +7,7 @@ export const checkPermissions: PlanCheck = ({ goal, snapshot, planned }, report)
     report('PERMISSION_PURPOSE', '', { expected: listed(snapshot.policy.purposes), got: goal.purpose });
   const user = new Set(snapshot.policy.userActions);
   const workload = new Set(snapshot.policy.workloadActions);
+  const asked = new Set(goal.requestedOutputs.map(({ kind }) => kind));
   for (const { step, at } of planned)
     for (const [index, action] of step.actions.entries()) {
       const pointer = `${at}/actions/${index}`;
@@ -18,6 +19,7 @@ export const checkPermissions: PlanCheck = ({ goal, snapshot, planned }, report)
     checkProhibited(goal.prohibitedActions, entry, report);
     if (entry.skill === undefined) continue;
     checkTask(entry, entry.skill, report);
+    if (entry.skill.risk === 'effect') checkEffect(entry, entry.skill, { asked, report });
     if (!entry.skill.purposes.includes(goal.purpose))
       report('PERMISSION_PURPOSE', `${entry.at}/skillId`, {
         expected: listed(entry.skill.purposes),
@@ -50,6 +52,24 @@ function checkTask({ step, at }: PlannedStep, skill: SkillContract, report: Repo
     report('PERMISSION_ACTION', `${at}/actions`, {
       expected: `also ${listed(missing)}`,
       got: listed(step.actions),
+    });
+}
+
+/** An effect is done because the goal asks for its outcome, never on the way to something else; and it is one act on one resource. */
+function checkEffect(
+  { step, at }: PlannedStep,
+  skill: SkillContract,
+  by: { readonly asked: ReadonlySet<string>; readonly report: Report },
+): void {
+  if (!skill.produces.some(({ kind }) => by.asked.has(kind)))
+    by.report('EFFECT_UNASKED', `${at}/skillId`, {
+      expected: `an outcome that the goal asks for, of ${listed([...by.asked])}`,
+      got: step.skillId,
+    });
+  if (skill.resources.length !== 1 || skill.effectActions.length !== 1)
+    by.report('EFFECT_RESOURCE', `${at}/skillId`, {
+      expected: 'one effect action on one resource',
+      got: `${skill.effectActions.length} actions on ${skill.resources.length} resources`,
     });
 }
 

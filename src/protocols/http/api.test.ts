@@ -63,6 +63,15 @@ const desk: RunDesk = {
   agents: async () => [],
   preview: async () => none(),
   validate: async () => none(),
+  approvals: async () => [],
+  approval: async () => none(),
+  decide: async () => none(),
+  withdraw: async () => none(),
+  repropose: async () => none(),
+  effects: async () => [],
+  effect: async () => none(),
+  reconcile: async () => none(),
+  compensate: async () => none(),
 };
 const app = createHttpEdge({
   desk,
