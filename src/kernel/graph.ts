@@ -42,6 +42,9 @@ export function foldGraph(events: Iterable<RunEvent>): ContextGraph | undefined 
 function addEvent(builder: Builder, event: RunEvent): void {
   const { facts, run } = builder;
   const into = { draft: builder, facts, run };
+  if (isOf(event, 'approval')) return addApproval(into, event);
+  if (isOf(event, 'effect')) return addEffect(into, event);
+  if (isOf(event, 'result')) return addArrival(into, event);
   switch (event.kind) {
     case 'run.received':
       return addReceived(into, event.body);
@@ -69,36 +72,12 @@ function addEvent(builder: Builder, event: RunEvent): void {
     case 'artifact.rejected':
     case 'artifact.quarantined':
       return addVerdict(into, event);
-    case 'result.stale':
-    case 'result.duplicate':
-    case 'result.conflicted':
-    case 'result.late':
-      return addArrival(into, event);
     case 'call.permitted':
       return addPermittedCall(into, event.body);
     case 'call.refused':
       return addRefusedCall(into, event);
     case 'call.settled':
       return addSettledCall(into, event.body);
-    case 'approval.requested':
-    case 'approval.endorsed':
-    case 'approval.granted':
-    case 'approval.rejected':
-    case 'approval.expired':
-    case 'approval.staled':
-    case 'approval.withdrawn':
-    case 'approval.spent':
-      return addApproval(into, event);
-    case 'effect.intended':
-    case 'effect.sent':
-    case 'effect.confirmed':
-    case 'effect.failed':
-    case 'effect.unknown':
-    case 'effect.reconciled':
-    case 'effect.retried':
-    case 'effect.compensated':
-    case 'effect.replayed':
-      return addEffect(into, event);
     case 'answer.composed':
       return addAnswer(into, event.body);
     case 'run.blocked':
@@ -117,6 +96,12 @@ function addEvent(builder: Builder, event: RunEvent): void {
       // Money is not context: the budget is read from the run's state.
       return undefined;
   }
+}
+
+type Family<F extends string> = Extract<RunEvent, { readonly kind: `${F}.${string}` }>;
+
+function isOf<F extends string>(event: RunEvent, family: F): event is Family<F> {
+  return event.kind.startsWith(`${family}.`);
 }
 
 class Builder implements GraphDraft {
