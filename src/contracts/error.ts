@@ -92,6 +92,7 @@ export const ERROR_CODES = {
   // unavailable
   ERR_TEAM_UNREACHABLE: 'unavailable',
   ERR_TEAM_FAILED: 'unavailable',
+  ERR_ARTIFACT_INCOMPLETE: 'unavailable',
   ERR_ISSUER_UNREACHABLE: 'unavailable',
   ERR_STORE: 'unavailable',
   ERR_SERVER_UNREACHABLE: 'unavailable',

@@ -2,10 +2,10 @@
  * What a team run needs from outside, done: its plan, the dispatch of its worker under the lease that the team holds, and the worker
  * run itself. Planning and dispatch are decided in the transaction that receives the run. Source: DESIGN §2, §3.5, §4.
  */
-import type { Artifact } from '#contracts/artifact.ts';
+import { ARTIFACT_BYTES_MAX, type Artifact } from '#contracts/artifact.ts';
 import type { CapabilityCard } from '#contracts/capability-snapshot.ts';
 import type { Job, JobTodo } from '#contracts/command.ts';
-import { CaseOpsError } from '#contracts/error.ts';
+import { CaseOpsError, type ErrorRecord } from '#contracts/error.ts';
 import type { Digest, LeaseId } from '#contracts/ids.ts';
 import { canonicalText } from '#kernel/canonical.ts';
 import { digestOfBytes } from '#kernel/digest.ts';
@@ -154,6 +154,11 @@ async function performSend(options: WorkerHandlersOptions, { job, state, signal 
     const { artifactRef, bytes } = stored(outcome.artifact);
     const { artifact } = outcome;
     const sizeBytes = bytes.byteLength;
+    if (sizeBytes > ARTIFACT_BYTES_MAX)
+      return report(options, state, {
+        command: { kind: 'fail', error: tooLarge(artifact, sizeBytes), ...address },
+        records: [],
+      });
     await report(options, state, {
       command: { kind: 'deliver', artifact, artifactRef, sizeBytes, ...address },
       records: [{ table: 'artifact', tenant: state.ref.tenant, digest: artifactRef, bytes }],
@@ -216,6 +221,11 @@ function stored(artifact: Artifact): { readonly artifactRef: Digest; readonly by
     });
   const bytes = new TextEncoder().encode(text);
   return { artifactRef: digestOfBytes(bytes), bytes };
+}
+
+function tooLarge({ artifactId }: Artifact, sizeBytes: number): ErrorRecord {
+  const message = `Artifact ${artifactId} has ${sizeBytes} bytes; the wall is ${ARTIFACT_BYTES_MAX}.`;
+  return { code: 'ERR_ARTIFACT_SIZE', kind: 'limit', message, at: 'team', retryable: false };
 }
 
 /** Delivers to the run; a refusal is thrown, so that the driver tries again or gives the job up. */

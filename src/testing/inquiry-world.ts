@@ -19,12 +19,15 @@ import { createLocalDriver } from '#drivers/local/local-driver.ts';
 import { explainClaims } from '#evidence/why.ts';
 import { digestOf } from '#kernel/digest.ts';
 import type { RunState } from '#kernel/run-state.ts';
+import type { ArtifactStore } from '#ports/artifact-store.ts';
 import type { Driver } from '#ports/driver.ts';
 import type { Planner } from '#ports/model.ts';
 import type { EffectTarget } from '#ports/effect-target.ts';
 import type { RunDesk } from '#ports/run-desk.ts';
 import type { Signer } from '#ports/signer.ts';
 import type { Store } from '#ports/store.ts';
+import { withLargeArtifacts } from '#stores/artifacts/large-artifacts.ts';
+import { createMemoryArtifacts } from '#stores/artifacts/memory.ts';
 import { openSqliteStore } from '#stores/sqlite/sqlite-store.ts';
 import {
   announcementOf,
@@ -64,6 +67,8 @@ export interface WorldOptions {
   readonly targets?: (clock: SeededClock) => readonly EffectTarget[];
   readonly planner?: Planner | ((clock: SeededClock) => Planner);
   readonly path?: string;
+  /** Where large artifacts go; default in memory. */
+  readonly artifacts?: ArtifactStore;
   readonly seed?: string;
   readonly startMs?: number;
   readonly resume?: boolean;
@@ -73,7 +78,10 @@ export interface WorldOptions {
 export async function inquiryWorld(options: WorldOptions = {}): Promise<InquiryWorld> {
   const clock = seededClock(options.startMs ?? START_MS);
   const ids = seededIds(options.seed ?? 'w');
-  const store = openSqliteStore({ path: options.path ?? ':memory:', clock });
+  const store = withLargeArtifacts(
+    openSqliteStore({ path: options.path ?? ':memory:', clock }),
+    options.artifacts ?? createMemoryArtifacts(),
+  );
   const driver = createLocalDriver({ store, clock, ids, owner: SUPERVISOR });
   const keys = { issuer: generateSigner(), own: generateSigner() };
   const issuer = createEmbeddedIssuer({

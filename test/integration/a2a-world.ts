@@ -12,6 +12,7 @@ import { leaseClaims, type RootGrant } from '#contracts/lease.ts';
 import { createLocalDriver } from '#drivers/local/local-driver.ts';
 import { createTeamSupervisor } from '#execution/team-supervisor.ts';
 import { digestOf } from '#kernel/digest.ts';
+import type { ArtifactStore } from '#ports/artifact-store.ts';
 import type { Guard } from '#ports/guard.ts';
 import type { HeldLease } from '#ports/issuer.ts';
 import type { TeamDoor } from '#ports/team-door.ts';
@@ -22,6 +23,8 @@ import { createA2aTransport } from '#protocols/a2a/team-client.ts';
 import { INTERFACE_PATHS, serveA2a } from '#protocols/a2a/team-server.ts';
 import type { Binding } from '#protocols/a2a/wire-error.ts';
 import { systemClock } from '#runtime/system-clock.ts';
+import { withLargeArtifacts } from '#stores/artifacts/large-artifacts.ts';
+import { createMemoryArtifacts } from '#stores/artifacts/memory.ts';
 import { openSqliteStore } from '#stores/sqlite/sqlite-store.ts';
 import { claimDesk, dispatched, type DeskSetting } from '../../src/testing/claim-desk.ts';
 import { createFakeToolHost } from '../../src/testing/fake-tool-host.ts';
@@ -36,6 +39,10 @@ const TOOL_AUDIENCE = 'mcp:claims-db';
 export interface A2aWorldSetting extends DeskSetting {
   readonly binding: Binding;
   readonly fetch?: typeof fetch;
+  /** The team's database; default in memory. */
+  readonly path?: string;
+  /** Where its large artifacts go; default in memory. */
+  readonly artifacts?: ArtifactStore;
 }
 
 /** Dispose it after the test. Time is the machine's: servers, store and driver wait for real. */
@@ -44,7 +51,8 @@ export async function a2aWorld(setting: A2aWorldSetting) {
   const ids = seededIds('a2a');
   const keys = { issuer: generateSigner(), supervisor: generateSigner(), team: generateSigner() };
   const { team } = claimDesk(setting);
-  const store = openSqliteStore({ path: ':memory:', clock });
+  const database = openSqliteStore({ path: setting.path ?? ':memory:', clock });
+  const store = withLargeArtifacts(database, setting.artifacts ?? createMemoryArtifacts());
   const driver = createLocalDriver({ store, clock, ids, owner: TEAM_WORKLOAD });
   const audiences = new Set<string>([TOOL_AUDIENCE]);
   const issuer = createEmbeddedIssuer({
@@ -151,6 +159,7 @@ export async function a2aWorld(setting: A2aWorldSetting) {
   return {
     server,
     transport,
+    store,
     toolHost,
     keys,
     audience,

@@ -2,6 +2,7 @@
  * The client's way to the wire: each call presents its own lease, found by a handle that the SDK carries through as a header. Answers
  * are bounded and read strictly before the SDK sees them, and error answers leave as our errors. Source: SEAMS "A2A", "Client".
  */
+import { ARTIFACT_BYTES_MAX } from '#contracts/artifact.ts';
 import { CaseOpsError } from '#contracts/error.ts';
 import { parseStrictJson } from '#kernel/strict-json.ts';
 import type { HeldLease } from '#ports/issuer.ts';
@@ -10,7 +11,8 @@ import { readWireError, thrown } from './wire-error.ts';
 
 /** Names the call to our fetch; never sent. */
 export const CALL_HEADER = 'x-caseops-call';
-const ANSWER_BYTES_MAX = 4_194_304;
+/** A task's snapshot holds its artifact whole; the rest of it is small. */
+const ANSWER_BYTES_MAX = ARTIFACT_BYTES_MAX + 1_048_576;
 
 export interface LeasedFetch {
   readonly fetch: typeof fetch;

@@ -6,6 +6,7 @@ import { type Artifact as WireArtifact, type Message, Role, type StreamResponse,
 import { artifact, ARTIFACT_MEDIA_TYPE, type Artifact } from '#contracts/artifact.ts';
 import { errorRecord, type ErrorRecord } from '#contracts/error.ts';
 import type { TaskUpdate, TaskView } from '#ports/team-door.ts';
+import { chunkEvents, largeBytes } from './artifact-chunks.ts';
 import { taskStateOf } from './task-state-map.ts';
 
 const ERROR_MEDIA_TYPE = 'application/vnd.caseops.error+json';
@@ -25,7 +26,32 @@ export function taskOf(view: TaskView): Task {
   };
 }
 
-/** One numbered update of a task as a stream event. */
+/** A task as a stream's first event, and its large artifacts, which follow in pieces. */
+export function streamedTask(view: TaskView): { readonly task: Task; readonly large: readonly LargeArtifact[] } {
+  const large = view.artifacts.flatMap((made) => {
+    const bytes = largeBytes(made);
+    return bytes === undefined ? [] : [{ artifact: made, bytes }];
+  });
+  const small = view.artifacts.filter((made) => !large.some(({ artifact: other }) => other === made));
+  return { task: taskOf({ ...view, artifacts: small }), large };
+}
+
+export interface LargeArtifact {
+  readonly artifact: Artifact;
+  readonly bytes: Uint8Array;
+}
+
+/** One numbered update of a task as stream events: several for a large artifact. */
+export function* streamEventsOf(
+  view: Pick<TaskView, 'taskId' | 'contextId'>,
+  update: TaskUpdate,
+): Generator<NonNullable<StreamResponse['payload']>, void, undefined> {
+  const bytes = update.kind === 'artifact' ? largeBytes(update.artifact) : undefined;
+  if (update.kind === 'artifact' && bytes !== undefined) yield* chunkEvents(view, update.artifact, bytes);
+  else yield streamEventOf(view, update);
+}
+
+/** One numbered update of a task as one event, whatever its size. */
 export function streamEventOf(
   view: Pick<TaskView, 'taskId' | 'contextId'>,
   update: TaskUpdate,
@@ -52,14 +78,9 @@ export type ReadArtifact =
   | { readonly ok: true; readonly artifact: Artifact }
   | { readonly ok: false; readonly reason: string };
 
-/** An artifact as received: parsed against its contract, not yet accepted. */
-export function readWireArtifact(wire: WireArtifact): ReadArtifact {
-  const [only] = wire.parts;
-  if (wire.parts.length !== 1 || only?.content?.$case !== 'data')
-    return { ok: false, reason: 'An artifact must be exactly one data part.' };
-  if (only.mediaType !== ARTIFACT_MEDIA_TYPE)
-    return { ok: false, reason: `An artifact's part must be ${ARTIFACT_MEDIA_TYPE}; another media type came.` };
-  const parsed = artifact.safeParse(only.content.value);
+/** An artifact's value as received: parsed against its contract, not yet accepted. */
+export function readArtifactValue(value: unknown): ReadArtifact {
+  const parsed = artifact.safeParse(value);
   if (parsed.success) return { ok: true, artifact: parsed.data };
   const [issue] = parsed.error.issues;
   const where = issue?.path.map((step) => `/${String(step)}`).join('') ?? '';

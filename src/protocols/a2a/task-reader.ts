@@ -3,11 +3,12 @@
  * artifact, a failure. Results are artifacts; messages may be lost. Source: PROTOCOLS "A2A"; DESIGN §3.6.
  */
 import type { Artifact as WireArtifact, StreamResponse, Task } from '@a2a-js/sdk';
-import type { Artifact } from '#contracts/artifact.ts';
+import { ARTIFACT_BYTES_MAX, type Artifact } from '#contracts/artifact.ts';
 import { ERROR_CODES, type ErrorCode, type ErrorRecord } from '#contracts/error.ts';
 import { canonicalText } from '#kernel/canonical.ts';
 import type { TeamUpdate } from '#ports/team-transport.ts';
-import { readStatusError, readWireArtifact } from './task-projection.ts';
+import { type ArtifactAssembly, type Assembled, createArtifactAssembly, wholeValue } from './artifact-assembly.ts';
+import { readArtifactValue, readStatusError } from './task-projection.ts';
 import { STANDING_OF_TASK_STATE, type TaskStanding } from './task-state-map.ts';
 
 export interface TaskReader {
@@ -26,7 +27,10 @@ interface Reading {
   contextId: string | undefined;
   ended: boolean;
   readonly seen: Set<string>;
+  readonly assembly: ArtifactAssembly;
   deliveredCount: number;
+  /** The task has ended well; what it delivered may be on its way. */
+  isDelivered: boolean;
   /** Of an artifact that says its step failed: the failure is told, with its reason, once the task has ended. */
   heldError: ErrorRecord | undefined;
 }
@@ -37,7 +41,9 @@ export function createTaskReader(): TaskReader {
     contextId: undefined,
     ended: false,
     seen: new Set(),
+    assembly: createArtifactAssembly(),
     deliveredCount: 0,
+    isDelivered: false,
     heldError: undefined,
   };
   return {
@@ -62,9 +68,9 @@ function readEvent(at: Reading, payload: StreamResponse['payload']): readonly Te
   if (payload.$case === 'message') return fail(at, failure('ERR_TEAM_FAILED', 'The team answered without a task.'));
   if (payload.value.taskId !== at.taskId) return [];
   if (payload.$case === 'artifactUpdate') {
-    const { artifact, append, lastChunk } = payload.value;
-    // Pieces are not put together here: the whole artifact is in the task.
-    return artifact === undefined || append || !lastChunk ? [] : readArtifact(at, artifact);
+    const { artifact } = payload.value;
+    if (artifact === undefined || at.seen.has(artifact.artifactId)) return [];
+    return readAssembled(at, artifact.artifactId, at.assembly.take(payload.value, artifact));
   }
   return readStatus(at, payload.value.status, false);
 }
@@ -80,23 +86,37 @@ function readTask(at: Reading, task: Task, isLastWord: boolean): readonly TeamUp
     updates.push({ kind: 'started', taskId: task.id, contextId: task.contextId });
   }
   if (task.id !== at.taskId) return updates;
-  for (const artifact of task.artifacts) updates.push(...readArtifact(at, artifact));
+  for (const artifact of task.artifacts)
+    if (!at.ended && !at.seen.has(artifact.artifactId) && isWhole(artifact, task.status))
+      updates.push(...readAssembled(at, artifact.artifactId, wholeValue(artifact)));
   updates.push(...readStatus(at, task.status, isLastWord));
   return updates;
 }
 
-function readArtifact(at: Reading, wire: WireArtifact): readonly TeamUpdate[] {
-  if (at.ended || at.seen.has(wire.artifactId)) return [];
-  at.seen.add(wire.artifactId);
-  const read = readWireArtifact(wire);
+/** While a task works, an artifact in its snapshot may be as far as its stream has come: only one data part is surely all of it. */
+function isWhole({ parts }: WireArtifact, status: Task['status']): boolean {
+  const standing = status === undefined ? undefined : STANDING_OF_TASK_STATE[status.state];
+  const isOpen = standing === undefined || standing === 'open' || standing === 'waiting';
+  return !isOpen || (parts.length === 1 && parts[0]?.content?.$case === 'data');
+}
+
+function readAssembled(at: Reading, artifactId: string, assembled: Assembled): readonly TeamUpdate[] {
+  if (assembled.kind === 'open') return [];
+  if (assembled.kind === 'refused') return fail(at, assembled.error);
+  at.seen.add(artifactId);
+  const read = readArtifactValue(assembled.value);
   if (!read.ok) return fail(at, failure('ERR_ARTIFACT_SCHEMA', read.reason));
   const { artifact } = read;
+  const bytes = new TextEncoder().encode(canonicalText(artifact) ?? '');
+  if (bytes.byteLength > ARTIFACT_BYTES_MAX)
+    return fail(at, failure('ERR_ARTIFACT_SIZE', `The artifact has more than ${ARTIFACT_BYTES_MAX} bytes.`));
   if (isFailed(artifact)) {
     at.heldError = artifact.errors[0] ?? failure('ERR_TEAM_FAILED', `The artifact says ${artifact.status}.`);
     return [];
   }
   at.deliveredCount += 1;
-  const bytes = new TextEncoder().encode(canonicalText(artifact) ?? '');
+  // The task said before that it has ended; its artifact came after, in pieces.
+  if (at.isDelivered) at.ended = true;
   return [{ kind: 'artifact', artifact, bytes }];
 }
 
@@ -105,6 +125,7 @@ function readStatus(at: Reading, status: Task['status'], isLastWord: boolean): r
   const standing = STANDING_OF_TASK_STATE[status.state];
   if (standing === undefined || standing === 'open' || standing === 'waiting') return [];
   if (standing === 'delivered') {
+    at.isDelivered = true;
     if (at.deliveredCount > 0) {
       at.ended = true;
       return [];

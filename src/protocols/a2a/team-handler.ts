@@ -12,9 +12,10 @@ import {
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import { LEASE_EXTENSION } from '#contracts/lease.ts';
 import type { TaskPageQuery, TaskUpdate, TaskView, TeamDoor } from '#ports/team-door.ts';
+import { chunkEvents } from './artifact-chunks.ts';
 import type { Operation, OperationOf } from './operation.ts';
 import { AuthorizedCaller } from './task-caller.ts';
-import { streamEventOf, taskOf } from './task-projection.ts';
+import { streamedTask, streamEventsOf, taskOf } from './task-projection.ts';
 import { taskStateOf } from './task-state-map.ts';
 
 /** All twelve methods; push notifications and the extended card are declared off and refused. */
@@ -53,7 +54,7 @@ export function createTeamHandler(door: TeamDoor, card: AgentCard): A2ARequestHa
       assertSame((params.pageSize ?? query.pageSize) === query.pageSize);
       assertSame(params.contextId === (query.contextId ?? '') && params.pageToken === (query.pageToken ?? ''));
       const page = await door.tasks(caller.who, pageQuery(query));
-      const tasks = page.tasks.map((task) => listed(taskOf(task), query.includeArtifacts));
+      const tasks = page.tasks.map((task) => listed(streamedTask(task).task, query.includeArtifacts));
       return { tasks, nextPageToken: page.next ?? '', pageSize: query.pageSize, totalSize: page.totalCount };
     },
     createTaskPushNotificationConfig: push,
@@ -67,19 +68,29 @@ function push(): Promise<never> {
   return Promise.reject(new PushNotificationNotSupportedError());
 }
 
-/** The first event is the task, under the id after which the log continues; ends quietly, since headers are long gone. */
+/**
+ * The first event is the task, under the id after which the log continues; what is large in it follows in pieces, unless the log is going to
+ * tell it. Of an artifact in pieces only the last has the event's id, so that whoever resumes gets it from its beginning. Ends quietly,
+ * since headers are long gone.
+ */
 async function* follow(
   door: TeamDoor,
   caller: AuthorizedCaller,
   from: { readonly task: TaskView; readonly afterSeq: number },
 ): AsyncGenerator<StreamResponse, void, undefined> {
   caller.eventSeq = from.afterSeq;
-  yield { payload: { $case: 'task', value: taskOf(from.task) } };
+  const { task, large } = streamedTask(from.task);
+  yield { payload: { $case: 'task', value: task } };
+  if (from.afterSeq >= from.task.lastSeq)
+    for (const { artifact, bytes } of large)
+      for (const payload of chunkEvents(from.task, artifact, bytes)) yield { payload };
   try {
     for await (const update of door.follow(caller.who, from.task.taskId, from.afterSeq, caller.signal)) {
-      if (caller.signal.aborted) return;
-      caller.eventSeq = update.seq;
-      yield { payload: streamEventOf(from.task, update) };
+      for (const payload of streamEventsOf(from.task, update)) {
+        if (caller.signal.aborted) return;
+        if (payload.$case !== 'artifactUpdate' || payload.value.lastChunk) caller.eventSeq = update.seq;
+        yield { payload };
+      }
     }
   } catch {
     // A stream that ends without an end state sends its reader to GetTask, which says what happened.
@@ -113,6 +124,7 @@ function pageQuery(query: OperationOf<'list'>['query']): TaskPageQuery {
   };
 }
 
+/** A list holds no large artifacts: each is read with its task. */
 function listed(task: Task, withArtifacts: boolean): Task {
   return withArtifacts ? task : { ...task, artifacts: [] };
 }
