@@ -1,16 +1,18 @@
 #!/usr/bin/env node
 /** `caseops`: every command is loaded only when it is typed. */
+import { enableCompileCache } from 'node:module';
 import { Command, CommanderError, Option } from 'commander';
-import { CaseOpsError, VERSION } from 'caseops';
 import { DEFAULT_ACCOUNT } from './account.ts';
-import { EXIT, exitOfError } from './exit-codes.ts';
-import { hint, tone } from './output.ts';
+import { VERSION } from './version.ts';
 
 const output = (): Option =>
   new Option('-o, --output <format>', 'what stdout gets').choices(['table', 'json', 'jsonl']).default('table');
 const as = (): Option => new Option('--as <account>', 'development identity that asks').default(DEFAULT_ACCOUNT);
 const without = (): Option => new Option('--without <teams>', 'teams not to start, comma-separated').default('');
 const port = (): Option => new Option('--port <number>', 'port of API and page').default(0).argParser(Number);
+
+/** As in exit-codes.ts, which is not loaded for a wrong option. */
+const USAGE = 2;
 
 type Action = (...args: readonly never[]) => Promise<number>;
 
@@ -151,14 +153,22 @@ function addLooking(root: Command): void {
     .action(run(async () => (await import('./commands/doctor.ts')).doctor));
 }
 
+enableCompileCache();
 try {
   await program().parseAsync();
 } catch (error) {
-  process.exitCode = report(error);
+  process.exitCode = await report(error);
 }
 
-function report(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+/** The exit code of a failure, after saying what happened. What it needs is loaded only now. */
+async function report(error: unknown): Promise<number> {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
+  const [{ CaseOpsError }, { EXIT, exitOfError }, { hint, tone }] = await Promise.all([
+    import('caseops'),
+    import('./exit-codes.ts'),
+    import('./output.ts'),
+  ]);
+
   if (error instanceof CaseOpsError) {
     hint(`${tone('bad', error.code, process.stderr)} ${error.message}`);
     return exitOfError(error);

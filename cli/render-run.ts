@@ -54,7 +54,7 @@ export function summaryLine(run: RunView): string {
     `${run.effects.length} effects`,
     ...(run.durationMs === null ? [] : [`${run.durationMs} ms`]),
   ];
-  const reason = run.reason === null ? '' : ` ${run.reason}`;
+  const reason = run.reason === null || run.result === 'completed' ? '' : ` ${run.reason}`;
   return `${tone(kind, word)}${run.needsHuman ? ' (needs a person)' : ''} · ${facts.join(' · ')} · ${run.runId}${reason === '' ? '' : `\n${reason.trim()}`}`;
 }
 

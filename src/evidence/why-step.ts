@@ -118,7 +118,7 @@ function leaseLinks(
   const detail = { ...leaseDetail(child), parent: child.parent };
   if (outside.length > 0)
     return [broken('lease', child.leaseId, { why: `It is outside its parent in ${outside.join(', ')}.`, detail }), own];
-  return [link('lease', child.leaseId, { note: `for ${child.audience}`, verdict: 'Inside parent', detail }), own];
+  return [link('lease', child.leaseId, { note: leaseNote(child), verdict: 'Inside parent', detail }), own];
 }
 
 function workLeaseLink(
@@ -143,7 +143,7 @@ function workLeaseLink(
       why: `It is not what the step was planned with: ${wrong.join(', ')}.`,
       detail,
     });
-  return link('lease', row.leaseId, { note: `for ${row.audience}`, verdict: 'Known', detail });
+  return link('lease', row.leaseId, { note: leaseNote(row), verdict: 'Known', detail });
 }
 
 /** The dimensions in which a child's row is not inside its parent's. */
@@ -155,6 +155,13 @@ function widened(child: LeaseRow, parent: LeaseRow): readonly string[] {
     ...(child.resources.every((resource) => parent.resources.includes(resource)) ? [] : ['resources']),
     ...(child.depth === parent.depth + 1 ? [] : ['depth']),
   ];
+}
+
+/** What it allowed, on what, for how long; to whom it was addressed is in the detail. */
+function leaseNote(row: LeaseRow): string {
+  const { actions, resources, issuedAt, expiresAt, use, actor } = row;
+  const holder = actor.split('/').at(-1) ?? actor;
+  return `${actions.join(', ')} on ${resources.join(', ')} by ${holder}, ${expiresAt - issuedAt} s, ${use}`;
 }
 
 function leaseDetail(row: LeaseRow): Readonly<Record<string, string>> {

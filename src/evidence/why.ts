@@ -107,7 +107,7 @@ function evidenceLinks(record: RunRecord, claim: Claim, item: Evidence): readonl
     ];
   return [
     claimLink(record, claim),
-    link('evidence', ref, { note: `observed by ${item.source}`, verdict: 'Known', detail }),
+    link('evidence', ref, { note: `observed in ${item.source} at ${item.observedAt}`, verdict: 'Known', detail }),
     recordLink(record, claim, { item, stepId: step }),
     ...stepLinks(record, { item, stepId: step }),
   ];

@@ -68,7 +68,7 @@ function facts(run: RunView): Markup {
       ${run.durationMs === null || budget === undefined ? undefined : html`<span><b>${run.durationMs} ms</b> of ${budget.deadlineMs.toLocaleString('en-US')}</span>`}
       <span><b>${run.effects.length}</b> effects</span>
     </div>
-    ${run.reason === null ? undefined : html`<p class="quiet reason">${run.reason}</p>`}`;
+    ${run.reason === null || run.result === 'completed' ? undefined : html`<p class="quiet reason">${run.reason}</p>`}`;
 }
 
 function question(run: RunView): Markup | undefined {
