@@ -81,7 +81,7 @@ function claimsOf({ said }: Answer): LeaseClaims {
   ) as LeaseClaims;
 }
 
-void test('lab 55: the answer of a lawful exchange is that of RFC 8693, and its lease is inside its parent', async () => {
+void test('LAB-55: the answer of a lawful exchange is that of RFC 8693, and its lease is inside its parent', async () => {
   const got = await ask({});
   assert.equal(got.status, 200);
   const { access_token: _token, ...rest } = got.said;
@@ -94,7 +94,7 @@ void test('lab 55: the answer of a lawful exchange is that of RFC 8693, and its 
   assert.deepEqual(checkNarrowing(claimsOf(got), got.parent, sha256Digest(got.parentInput)), []);
 });
 
-void test('lab 59, 60, 61: lifetime, subject and parent of a child cannot be asked for; the issuer sets them', async () => {
+void test('LAB-59, LAB-60, LAB-61: lifetime, subject and parent of a child cannot be asked for; the issuer sets them', async () => {
   const now = leaseWorld().claims().iat;
   const got = await ask({ parent: { exp: now + 30 }, form: { sub: 'ceo@t9', exp: String(now + 300), par: 'x' } });
   assert.equal(got.status, 200);
@@ -107,19 +107,19 @@ void test('lab 59, 60, 61: lifetime, subject and parent of a child cannot be ask
 
 const refusals: readonly (readonly [name: string, error: string, code: string, change: Change])[] = [
   [
-    'lab 56: a parent that may not delegate',
+    'LAB-56: a parent that may not delegate',
     'invalid_authorization_details',
     'narrowing.dlg.depth',
     { parent: { dlg: { depth: 0, max: 0 } } },
   ],
   [
-    'lab 57: an added action',
+    'LAB-57: an added action',
     'invalid_authorization_details',
     'narrowing.actions',
     { detail: { actions: ['claims:read', 'claims:approve'] } },
   ],
   [
-    'lab 58: a loosened bound',
+    'LAB-58: a loosened bound',
     'invalid_authorization_details',
     'narrowing.bounds.row_count',
     { detail: { bounds: { ...childDetail.bounds, row_count: { max: 51 } } } },
@@ -144,9 +144,9 @@ const refusals: readonly (readonly [name: string, error: string, code: string, c
   ],
   ['another purpose', 'invalid_authorization_details', 'narrowing.purpose', { detail: { purpose: 'marketing' } }],
   ['another location', 'invalid_authorization_details', 'narrowing.locations', { detail: { locations: [TEAM] } }],
-  ['lab 53: an unknown detail type', 'invalid_authorization_details', 'claims_shape', { detail: { type: 'x' } }],
+  ['LAB-53: an unknown detail type', 'invalid_authorization_details', 'claims_shape', { detail: { type: 'x' } }],
   [
-    'lab 54: an unknown bound type',
+    'LAB-54: an unknown bound type',
     'invalid_authorization_details',
     'claims_shape',
     { detail: { bounds: { claim_id: { regex: '.' } } } },

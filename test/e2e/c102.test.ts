@@ -135,7 +135,7 @@ test('claims team down: failed, and the step is named', () => {
   assert.match(run.reason ?? '', /s2/);
 });
 
-test("an unknown claim is no_data, and another tenant's claim looks exactly the same", () => {
+test("INV-14: an unknown claim is no_data, and another tenant's claim looks exactly the same", () => {
   const home = shared;
   const ask = (id: string) => home.run('ask', `Why has ${id} not been completed? Do not notify anyone.`, '-o', 'json');
   const unknown = ask('C-999');
