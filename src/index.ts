@@ -22,6 +22,15 @@ export {
   type RunningTeam,
 } from './runtime/create-case-ops.ts';
 export { defineCase, type CaseDefinition, type TeamContext, type TeamFactory } from './runtime/define-case.ts';
+export { createGoverned } from './runtime/create-governed.ts';
+export type {
+  CitedEvidence,
+  DevelopmentGrant,
+  Governed,
+  GovernedOptions,
+  GovernedToolOptions,
+  RecordDescription,
+} from './runtime/governed/governed-options.ts';
 export { defineSkill } from './runtime/define-skill.ts';
 export { defineTeam } from './runtime/define-team.ts';
 export { defineTool, serveTool } from './runtime/define-tool.ts';

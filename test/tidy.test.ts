@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { checkSources, type SourceFile } from './tidy-rules.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const TOP = ['src', 'cli', 'cases', 'test', 'bench', 'scripts'];
+const TOP = ['src', 'cli', 'cases', 'test', 'bench', 'scripts', 'examples'];
 
 function sources(): readonly SourceFile[] {
   const seen: SourceFile[] = [];

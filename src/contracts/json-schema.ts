@@ -1,7 +1,7 @@
 /** Checks by JSON Schema 2020-12, through zod. Source: DESIGN §2 "contracts". */
 import { z } from 'zod';
 
-type JsonSchema = Readonly<Record<string, z.core.util.JSONType>>;
+export type JsonSchema = Readonly<Record<string, z.core.util.JSONType>>;
 export interface SchemaIssue {
   /** RFC 6901, into the value. */
   readonly pointer: string;

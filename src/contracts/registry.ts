@@ -45,7 +45,7 @@ const nouns: Readonly<Record<string, readonly [version: string, schema: z.ZodTyp
   error: ['1.0.0', errorRecord],
   claim: ['1.0.0', claim],
   answer: ['1.0.0', answer],
-  'tool-contract': ['1.0.0', toolContract],
+  'tool-contract': ['1.1.0', toolContract],
   'effect-action': ['1.0.0', effectAction],
   proposal: ['1.0.0', proposal],
   approval: ['1.0.0', approvalRow],

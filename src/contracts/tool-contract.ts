@@ -16,7 +16,7 @@ export const toolContract = z.strictObject({
   requiredActions: z.array(action).min(1).max(16),
   purposes: z.array(name).min(1).max(32),
   /** Which argument names the resource: `{ type: 'claim', argument: 'claim_id' }`. */
-  resource: z.strictObject({ type: name, argument: name }),
+  resource: z.strictObject({ type: name, argument: z.string().regex(/^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/) }),
   classification: name,
   timeoutMs: z.int().min(1).max(3_600_000),
   latencySloMs: z.int().min(1).max(3_600_000),
