@@ -47,7 +47,7 @@ interface StandardProps {
 }
 
 const standardResult = z.object({
-  value: z.unknown(),
+  value: z.unknown().optional(),
   issues: z.array(z.object({ message: z.string(), path: z.array(z.unknown()).optional() })).nullish(),
 });
 
@@ -69,9 +69,11 @@ function standardReader(props: StandardProps): SchemaReader {
 
 function standardVerdict(result: unknown): Validated {
   const parsed = standardResult.safeParse(result);
-  if (!parsed.success) return refuse([{ pointer: '', message: 'the schema gave no verdict' }]);
-  const { value, issues } = parsed.data;
-  if (issues === undefined || issues === null) return { ok: true, value };
+  const issues = parsed.data?.issues ?? [];
+  if (issues.length === 0)
+    return parsed.success && 'value' in parsed.data
+      ? { ok: true, value: parsed.data.value }
+      : refuse([{ pointer: '', message: 'the schema gave no verdict' }]);
   return refuse(issues.map(({ message, path = [] }) => ({ pointer: pointerOf(path), message })));
 }
 
