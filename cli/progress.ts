@@ -81,6 +81,10 @@ function note(event: StreamedEvent, steps: Map<string, StepLine>): string | unde
       return set((body['result'] as { status: string }).status);
     case 'step.skipped':
       return set('skipped');
+    case 'run.queued':
+      return `waiting for its turn, ${String(body['aheadCount'])} before it`;
+    case 'run.admitted':
+      return 'its turn has come';
     case 'run.blocked':
       return `blocked: ${String(body['question'])}`;
     case 'cancel.requested':

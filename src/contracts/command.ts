@@ -63,9 +63,17 @@ export type Command =
       readonly statement: string;
       readonly language: string;
       readonly intake: Opening;
+      readonly queue?: Queued;
     })
   /** Answers the question of a blocked run. */
-  | (Base & { readonly kind: 'clarify'; readonly input: Readonly<Record<string, string>>; readonly intake: Intake })
+  | (Base & {
+      readonly kind: 'clarify';
+      readonly input: Readonly<Record<string, string>>;
+      readonly intake: Intake;
+      readonly queue?: Queued;
+    })
+  /** Its turn has come: the run's time begins. */
+  | (Base & { readonly kind: 'admit' })
   /** An untrusted plan; validated against goal and snapshot. */
   | (Base & {
       readonly kind: 'propose';
@@ -193,6 +201,12 @@ export type Command =
 
 export type CommandOf<K extends Command['kind']> = Extract<Command, { readonly kind: K }>;
 
+/** A run with a goal must wait for its turn. Left out: it is admitted with the goal. */
+export interface Queued {
+  /** Runs of the same tenant that wait before it. */
+  readonly aheadCount: number;
+}
+
 /** What intake made of the text: a goal, or the question to answer. */
 export type Intake =
   | { readonly kind: 'goal'; readonly goal: GoalContract }
@@ -206,6 +220,8 @@ export type Opening = Intake | { readonly kind: 'calls' };
  * transaction (`dispatch`, whose lease is minted synchronously) or kept as a job that is performed after commit.
  */
 export type Todo =
+  /** Waits for its turn: the job ends when the run is admitted. */
+  | { readonly kind: 'admit' }
   | { readonly kind: 'plan'; readonly round: number }
   | { readonly kind: 'dispatch'; readonly stepId: StepId; readonly attempt: number }
   | { readonly kind: 'send'; readonly stepId: StepId; readonly attempt: number; readonly dispatchId: DispatchId }

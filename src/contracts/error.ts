@@ -89,6 +89,8 @@ export const ERROR_CODES = {
   ERR_BUDGET: 'limit',
   ERR_DEADLINE: 'limit',
   ERR_ATTEMPTS: 'limit',
+  ERR_QUEUE_FULL: 'limit',
+  ERR_RATE_LIMITED: 'limit',
   // unavailable
   ERR_TEAM_UNREACHABLE: 'unavailable',
   ERR_TEAM_FAILED: 'unavailable',

@@ -99,6 +99,9 @@ const artifactHead = {
 export const EVENT_BODIES = {
   'run.received': z.strictObject({ origin, statement: z.string().max(20_000), language: z.string().max(2) }),
   'goal.frozen': z.strictObject({ goal: goalContract, goalDigest: digest }),
+  /** It waits for its turn; its running time has not begun. */
+  'run.queued': z.strictObject({ aheadCount: z.int().min(0) }),
+  'run.admitted': z.strictObject({ waitedMs: z.int().min(0) }),
   'plan.proposed': z.strictObject({
     planId: z.string().max(80),
     version: z.int().min(1),

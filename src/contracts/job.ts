@@ -7,6 +7,7 @@ const attempt = z.int().min(1);
 
 /** Refuses a todo of an unknown kind, such as one that a newer version wrote. */
 export const jobTodo = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('admit') }),
   z.strictObject({ kind: z.literal('plan'), round: z.int().min(0) }),
   z.strictObject({ kind: z.literal('dispatch'), stepId, attempt }),
   z.strictObject({ kind: z.literal('send'), stepId, attempt, dispatchId }),

@@ -9,6 +9,7 @@ import type { LeaseIssuer } from '#ports/issuer.ts';
 import type { Planner } from '#ports/model.ts';
 import type { Store } from '#ports/store.ts';
 import type { TeamTransport } from '#ports/team-transport.ts';
+import type { AdmissionQueue } from './admission-queue.ts';
 import type { CapabilityDirectory } from './capability-directory.ts';
 import type { EffectParts } from './propose-effect.ts';
 import type { LeaseBook } from './lease-book.ts';
@@ -27,6 +28,8 @@ export interface RunContext {
   /** Workload identity of the supervisor: the actor of its commands. */
   readonly workload: string;
   readonly leases: LeaseBook;
+  /** The same one that the desk has. */
+  readonly admission: AdmissionQueue;
   readonly plannerTimeoutMs: number;
   /** Undefined: this deployment applies no effects, and effect skills are unavailable. */
   readonly effects?: EffectParts | undefined;

@@ -32,12 +32,59 @@ test('the same key and request are one run; another request under the key is ref
   await using world = await inquiryWorld();
   const keyed = { ...request, idempotencyKey: 'k1' };
   const [a, b] = await Promise.all([world.desk.submit(INQUIRY_GRANT, keyed), world.desk.submit(INQUIRY_GRANT, keyed)]);
-  assert.equal(a.runId, b.runId);
-  assert.equal((await world.desk.submit(INQUIRY_GRANT, keyed)).runId, a.runId);
+  assert.equal(a.view.runId, b.view.runId);
+  assert.deepEqual([a.replayed, b.replayed], [false, true]);
+  assert.equal((await world.desk.submit(INQUIRY_GRANT, keyed)).view.runId, a.view.runId);
   const other = { ...keyed, text: 'Why is C-103 held?' };
   await assert.rejects(world.desk.submit(INQUIRY_GRANT, other), hasCode('ERR_IDEMPOTENCY_KEY_REUSED'));
   const foreign = await world.desk.submit(FOREIGN_GRANT, keyed);
-  assert.notEqual(foreign.runId, a.runId);
+  assert.notEqual(foreign.view.runId, a.view.runId);
+});
+
+test('more runs than may work at once wait in their log, have their turn, and keep their whole running time', async () => {
+  await using world = await inquiryWorld({ admission: { runsInFlightMax: 1, queueLengthMax: 8 } });
+  world.team('member').faults.workMs = 1_500;
+  const submitted = await Promise.all([1, 2, 3, 4].map(() => world.desk.submit(INQUIRY_GRANT, request)));
+  const ids = submitted.map(({ view }) => view.runId);
+  const waiting = await Promise.all(ids.map((runId) => world.state(runId)));
+  assert.deepEqual(
+    waiting.map(({ queuedAt }) => queuedAt !== undefined),
+    [false, true, true, true],
+  );
+  for (const runId of ids) assert.equal((await world.settle(runId)).result, 'completed');
+  const last = await world.state(ids.at(-1) ?? '');
+  assert.ok(Date.parse(last.admittedAt ?? '') - Date.parse(last.receivedAt) >= 4_500);
+  assert.deepEqual([world.admission.inFlightCount, world.admission.waitingCount], [0, 0]);
+});
+
+test('what finds no place is refused, recorded nowhere and costs no quota; a question takes no place', async () => {
+  await using world = await inquiryWorld({
+    admission: { runsInFlightMax: 1, queueLengthMax: 2 },
+    goalsPerMinuteMax: 60,
+  });
+  world.team('member').faults.workMs = 1_000;
+  const outcomes = await Promise.allSettled([1, 2, 3].map(() => world.desk.submit(INQUIRY_GRANT, request)));
+  assert.deepEqual(
+    outcomes.map((outcome) => (outcome.status === 'fulfilled' ? 'taken' : (outcome.reason as CaseOpsError).code)),
+    ['taken', 'taken', 'ERR_QUEUE_FULL'],
+  );
+  assert.equal((await world.store.runs({ limit: 10 })).length, 2);
+  assert.equal(world.desk.quota(INQUIRY_GRANT).goalCountLeft, 58);
+  const asking = await world.desk.submit(FOREIGN_GRANT, { ...request, text: 'Why is my claim held?' });
+  assert.equal(asking.view.state, 'blocked');
+  assert.equal(world.admission.waitingCount, 1);
+  const answered = await world.desk.answer(FOREIGN_GRANT, asking.view.runId, { claim_id: 'C-102' });
+  assert.deepEqual([answered.state, world.admission.waitingCount], ['received', 2]);
+  assert.equal((await world.settle(asking.view.runId, FOREIGN_GRANT)).result, 'completed');
+});
+
+test('a tenant over its rate is refused, a replay is not', async () => {
+  await using world = await inquiryWorld({ goalsPerMinuteMax: 1 });
+  const keyed = { ...request, idempotencyKey: 'k' };
+  await world.desk.submit(INQUIRY_GRANT, keyed);
+  assert.equal((await world.desk.submit(INQUIRY_GRANT, keyed)).replayed, true);
+  await assert.rejects(world.desk.submit(INQUIRY_GRANT, request), hasCode('ERR_RATE_LIMITED'));
+  await world.desk.submit(FOREIGN_GRANT, request);
 });
 
 test('another tenant cannot see, cancel, answer or explain a run, and cannot tell that it exists', async () => {
@@ -58,7 +105,7 @@ test('another tenant cannot see, cancel, answer or explain a run, and cannot tel
 
 test('the events of a run can be followed from any point to its end', async () => {
   await using world = await inquiryWorld();
-  const { runId } = await world.desk.submit(INQUIRY_GRANT, request);
+  const { runId } = (await world.desk.submit(INQUIRY_GRANT, request)).view;
   const seen: number[] = [];
   const following = (async () => {
     for await (const event of world.desk.follow(INQUIRY_GRANT, { runId, afterSeq: 1 }, new AbortController().signal))

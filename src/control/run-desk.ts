@@ -15,6 +15,7 @@ import type { Ids } from '#ports/ids.ts';
 import type { IntakePort, Planner } from '#ports/model.ts';
 import type { RunDesk } from '#ports/run-desk.ts';
 import type { RunPhase, Store } from '#ports/store.ts';
+import type { AdmissionQueue } from './admission-queue.ts';
 import { type ApprovalDeskOptions, createApprovalDesk } from './approval-desk.ts';
 import { agentViews } from './agent-views.ts';
 import type { CapabilityDirectory } from './capability-directory.ts';
@@ -24,6 +25,7 @@ import { noEffects } from './no-effects.ts';
 import { previewPlan } from './plan-preview.ts';
 import type { EffectParts } from './propose-effect.ts';
 import { answerRun, submitRun } from './run-intake.ts';
+import { createGoalRate } from './goal-rate.ts';
 import { errorOf } from './refusal.ts';
 import { summaryOf, viewRun } from './run-view.ts';
 
@@ -42,6 +44,10 @@ export interface RunDeskOptions {
   readonly training?: ApprovalDeskOptions['training'];
   /** Undefined: this deployment applies no effects. */
   readonly effects?: EffectParts | undefined;
+  /** The same one that the run handlers have. */
+  readonly admission: AdmissionQueue;
+  /** Per tenant. */
+  readonly goalsPerMinuteMax: number;
   /** The chain behind a claim (by id or key), or behind each; from the evidence room. Throws ERR_NOT_FOUND. */
   readonly why: (ref: RunRef, claim: string | undefined) => Promise<readonly WhyView[]>;
 }
@@ -52,7 +58,8 @@ const PAGE_COUNT = 200;
 
 export function createRunDesk(options: RunDeskOptions): RunDesk {
   const { driver, store } = options;
-  const desk = { ...options, intake: checkedIntake(options.intake, options.kinds) };
+  const rate = createGoalRate(options.goalsPerMinuteMax, options.clock);
+  const desk = { ...options, rate, opening: new Map(), intake: checkedIntake(options.intake, options.kinds) };
   const seen = async (grant: RootGrant, runId: string): Promise<RunState> => {
     const state = await driver.state(refOf(grant, runId));
     if (state === undefined || state.level !== 'central') throw notFound(runId);
@@ -62,7 +69,11 @@ export function createRunDesk(options: RunDeskOptions): RunDesk {
   const view = async (grant: RootGrant, runId: string): Promise<RunView> => viewRun(store, await seen(grant, runId));
   return {
     view,
-    submit: async (grant, request) => view(grant, await submitRun(desk, grant, request)),
+    submit: async (grant, request) => {
+      const { runId, replayed } = await submitRun(desk, grant, request);
+      return { view: await view(grant, runId), replayed };
+    },
+    quota: ({ tenant }) => rate.quota(tenant),
     list: (grant, query) => listRuns(store, grant, query),
     async settled(grant, runId, signal) {
       await seen(grant, runId);

@@ -50,6 +50,11 @@ function prepare(
   return command === undefined ? undefined : { command, records: [] };
 }
 
+async function admitRun(context: RunContext, { ref }: RunState, signal: AbortSignal): Promise<void> {
+  await context.admission.turn(ref, signal);
+  await context.driver.deliver(ref, { kind: 'admit', at: context.clock.now(), actor: context.workload });
+}
+
 async function performEffect(
   todo: Extract<JobTodo, { kind: 'proposeEffect' | 'applyEffect' }>,
   state: RunState,
@@ -67,7 +72,11 @@ function perform(
 ): Promise<void> {
   const { context, cancellations, signal } = by;
   switch (todo.kind) {
+    case 'admit':
+      return admitRun(context, state, signal);
     case 'plan':
+      // Taken up after a restart, it works already.
+      if (state.phase === 'received') context.admission.occupy(state.ref);
       return planRun(context, state, { todo, signal });
     case 'send':
       return sendStep(context, state, { todo, signal });

@@ -1,16 +1,28 @@
 /** How a run begins: a text is read, and the run opened with a goal or with a question; and how the question is answered. DESIGN §3.1. */
 import type { RunRef } from '#contracts/command.ts';
 import { CaseOpsError } from '#contracts/error.ts';
-import { sessionId as sessionIdSchema, type RunId, type SessionId } from '#contracts/ids.ts';
+import { sessionId as sessionIdSchema, type Digest, type RunId, type SessionId } from '#contracts/ids.ts';
 import type { RootGrant } from '#contracts/lease.ts';
 import { digestOf } from '#kernel/digest.ts';
 import type { RunState } from '#kernel/run-state.ts';
 import type { SubmitRequest } from '#ports/run-desk.ts';
 import type { RecordWrite, Store } from '#ports/store.ts';
+import type { AdmissionQueue } from './admission-queue.ts';
+import type { GoalRate } from './goal-rate.ts';
 import { errorOf } from './refusal.ts';
 import type { RunDeskOptions } from './run-desk.ts';
 
-type Desk = Pick<RunDeskOptions, 'driver' | 'store' | 'intake' | 'clock' | 'ids'>;
+type Desk = Pick<RunDeskOptions, 'driver' | 'store' | 'intake' | 'clock' | 'ids' | 'admission'> & {
+  readonly rate: GoalRate;
+  /** Submissions under an idempotency key that are being opened now. */
+  readonly opening: Map<string, Promise<unknown>>;
+};
+
+/** A run that a request opened, now or before. */
+export interface Submitted {
+  readonly runId: RunId;
+  readonly replayed: boolean;
+}
 
 const KEY_LENGTH_MAX = 256;
 const PAGE_COUNT = 500;
@@ -19,50 +31,96 @@ const INTAKE_TOKEN_COUNT_MAX = 0;
 const INTAKE_TIMEOUT_MS = 10_000;
 
 /**
- * Opens a run, or finds the one that this idempotency key opened for the same request. Throws ERR_IDEMPOTENCY_KEY_REUSED for another
- * request under it, and what the intake refuses.
+ * Opens a run, or finds the one that this idempotency key opened for the same request; of the same at the same time, one opens it and the
+ * others wait for that. Throws ERR_IDEMPOTENCY_KEY_REUSED for another request under it, ERR_RATE_LIMITED, ERR_QUEUE_FULL, and what the
+ * intake refuses.
  */
-export async function submitRun(desk: Desk, grant: RootGrant, request: SubmitRequest): Promise<RunId> {
+export async function submitRun(desk: Desk, grant: RootGrant, request: SubmitRequest): Promise<Submitted> {
   const { text, language, idempotencyKey } = request;
   const requestDigest = digestOf({ text, language: language ?? null, sessionId: request.sessionId ?? null });
-  const scope = `run:${grant.tenant}:${grant.sub}`;
-  if (idempotencyKey !== undefined) {
-    if (idempotencyKey === '' || idempotencyKey.length > KEY_LENGTH_MAX)
-      throw usage(`An idempotency key has 1 to ${KEY_LENGTH_MAX} characters; this one has ${idempotencyKey.length}.`);
-    const known = await desk.store.idempotency(scope, idempotencyKey);
-    if (known !== undefined) return sameRequest(known, { requestDigest, idempotencyKey });
+  if (idempotencyKey === undefined)
+    return { runId: await openRun(desk, grant, { request, requestDigest }), replayed: false };
+  if (idempotencyKey === '' || idempotencyKey.length > KEY_LENGTH_MAX)
+    throw usage(`An idempotency key has 1 to ${KEY_LENGTH_MAX} characters; this one has ${idempotencyKey.length}.`);
+  const name = JSON.stringify([scopeOf(grant), idempotencyKey]);
+  // One after the other under a key: a refused first one leaves the key to the next.
+  for (let before = desk.opening.get(name); before !== undefined; before = desk.opening.get(name))
+    await before.catch(() => undefined);
+  const opening = openOnce(desk, grant, { request: { ...request, idempotencyKey }, requestDigest });
+  desk.opening.set(name, opening);
+  return opening.finally(() => desk.opening.delete(name));
+}
+
+interface Asked {
+  readonly request: SubmitRequest;
+  readonly requestDigest: Digest;
+}
+
+async function openOnce(
+  desk: Desk,
+  grant: RootGrant,
+  asked: Asked & { readonly request: { readonly idempotencyKey: string } },
+): Promise<Submitted> {
+  const { idempotencyKey } = asked.request;
+  const { requestDigest } = asked;
+  const scope = scopeOf(grant);
+  const known = await desk.store.idempotency(scope, idempotencyKey);
+  if (known !== undefined) return { runId: sameRequest(known, { requestDigest, idempotencyKey }), replayed: true };
+  try {
+    return { runId: await openRun(desk, grant, asked), replayed: false };
+  } catch (error) {
+    // Another process opened the run meanwhile.
+    const first = await desk.store.idempotency(scope, idempotencyKey);
+    if (first === undefined) throw error;
+    return { runId: sameRequest(first, { requestDigest, idempotencyKey }), replayed: true };
   }
-  const sessionId = sessionOf(desk, request.sessionId);
-  const { language: found, ...intake } = await read(desk, { text, language, given: {} }, { grant, sessionId });
+}
+
+/** Takes a place, reads the text, records the run. What refuses in between leaves no place taken. */
+async function openRun(desk: Desk, grant: RootGrant, { request, requestDigest }: Asked): Promise<RunId> {
+  const { text, idempotencyKey } = request;
+  const { admission, rate } = desk;
   const ref: RunRef = { tenant: grant.tenant, runId: desk.ids.next('run') };
-  const records: RecordWrite[] =
-    idempotencyKey === undefined
-      ? []
-      : [{ table: 'idempotency', scope, key: idempotencyKey, requestDigest, runId: ref.runId }];
-  const opened = await desk.driver.deliver(
-    ref,
-    {
-      kind: 'receive',
-      at: desk.clock.now(),
-      actor: grant.sub,
-      origin: {
-        level: 'central',
-        requestedBy: grant.sub,
-        sessionId,
-        requestDigest,
-        ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-      },
-      statement: text,
-      language: found,
-      intake,
-    },
-    records,
-  );
-  if (opened.ok) return ref.runId;
-  // Two of the same at the same time: the other one opened the run.
-  const first = idempotencyKey === undefined ? undefined : await desk.store.idempotency(scope, idempotencyKey);
-  if (first === undefined || idempotencyKey === undefined) throw errorOf(opened.error);
-  return sameRequest(first, { requestDigest, idempotencyKey });
+  rate.take(grant.tenant);
+  const { queue } = placeFor(desk, ref);
+  try {
+    const sessionId = sessionOf(desk, request.sessionId);
+    const asked = { text, language: request.language, given: {} };
+    const { language, ...intake } = await read(desk, asked, { grant, sessionId });
+    const records: RecordWrite[] =
+      idempotencyKey === undefined
+        ? []
+        : [{ table: 'idempotency', scope: scopeOf(grant), key: idempotencyKey, requestDigest, runId: ref.runId }];
+    const origin = {
+      level: 'central',
+      requestedBy: grant.sub,
+      sessionId,
+      requestDigest,
+      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    } as const;
+    const base = { at: desk.clock.now(), actor: grant.sub, ...(queue === undefined ? {} : { queue }) };
+    const command = { kind: 'receive', ...base, origin, statement: text, language, intake } as const;
+    const opened = await desk.driver.deliver(ref, command, records);
+    if (!opened.ok) throw errorOf(opened.error);
+    return ref.runId;
+  } catch (error) {
+    admission.leave(ref);
+    throw error;
+  }
+}
+
+/** A goal that finds no place has cost its tenant nothing. */
+function placeFor({ admission, rate }: Desk, ref: RunRef): ReturnType<AdmissionQueue['enter']> {
+  try {
+    return admission.enter(ref);
+  } catch (error) {
+    rate.giveBack(ref.tenant);
+    throw error;
+  }
+}
+
+function scopeOf({ tenant, sub }: RootGrant): string {
+  return `run:${tenant}:${sub}`;
 }
 
 /**
@@ -86,10 +144,16 @@ export async function answerRun(
     });
   const given = { ...(await answersSoFar(desk.store, ref)), ...input };
   const asked = { text: state.statement, language: state.language, given };
-  const { language: _language, ...intake } = await read(desk, asked, { grant, sessionId: origin.sessionId });
-  const command = { kind: 'clarify', at: desk.clock.now(), actor: grant.sub, input, intake } as const;
-  const done = await desk.driver.deliver(ref, command);
-  if (!done.ok) throw errorOf(done.error);
+  const { queue } = desk.admission.enter(ref);
+  try {
+    const { language: _language, ...intake } = await read(desk, asked, { grant, sessionId: origin.sessionId });
+    const base = { at: desk.clock.now(), actor: grant.sub, ...(queue === undefined ? {} : { queue }) };
+    const done = await desk.driver.deliver(ref, { kind: 'clarify', ...base, input, intake });
+    if (!done.ok) throw errorOf(done.error);
+  } catch (error) {
+    desk.admission.leave(ref);
+    throw error;
+  }
 }
 
 function read(

@@ -112,7 +112,7 @@ test('a team with another card, contract or policy than planned is not sent to',
   for (const [code, announcement] of Object.entries(changes)) {
     await using world = await inquiryWorld({ cardKeptMs: 0 });
     world.team('member').faults.workMs = 400;
-    const { runId } = await world.desk.submit(INQUIRY_GRANT, request);
+    const { runId } = (await world.desk.submit(INQUIRY_GRANT, request)).view;
     await world.untilInFlight(runId, 's1');
     world.team('claims').faults.announcement = announcement;
     const view = await world.settle(runId);
@@ -188,7 +188,7 @@ test('a planner that times out, answers no JSON or 503 costs a round each; the n
 test('an effect ledger that does not read back shows no absence, and the rest of the answer stands', async () => {
   await using world = await inquiryWorld();
   world.team('notification').faults.workMs = 500;
-  const { runId } = await world.desk.submit(INQUIRY_GRANT, request);
+  const { runId } = (await world.desk.submit(INQUIRY_GRANT, request)).view;
   await world.untilInFlight(runId, 's4');
   const { stepId: _stepId, ...cut } = await plantEffect(
     { ...world, store: { write: () => ({ ok: true }) } as never },
@@ -208,7 +208,7 @@ test('an effect ledger that does not read back shows no absence, and the rest of
 test('a planted effect row makes the proof that nothing was sent fail', async () => {
   await using world = await inquiryWorld();
   world.team('notification').faults.workMs = 500;
-  const { runId } = await world.desk.submit(INQUIRY_GRANT, request);
+  const { runId } = (await world.desk.submit(INQUIRY_GRANT, request)).view;
   await world.untilInFlight(runId, 's4');
   await plantEffect(world, runId);
   const view = await world.settle(runId);

@@ -17,7 +17,7 @@ test('a cancelled run asks its open tasks to stop and lists what nobody confirme
     await using world = await inquiryWorld();
     const member = world.team('member');
     member.faults = { workMs: 60_000, cancel: answer };
-    const { runId } = await world.desk.submit(INQUIRY_GRANT, request);
+    const { runId } = (await world.desk.submit(INQUIRY_GRANT, request)).view;
     await world.untilInFlight(runId, 's1');
     await world.desk.cancel(INQUIRY_GRANT, runId, 'no longer needed');
     const view = await world.settle(runId);
@@ -36,7 +36,7 @@ test('a run whose process died goes on in the next one, each step settled once',
   try {
     const first = await inquiryWorld({ path, seed: 'a' });
     first.team('claims').faults.workMs = 60_000;
-    const { runId } = await first.desk.submit(INQUIRY_GRANT, request);
+    const { runId } = (await first.desk.submit(INQUIRY_GRANT, request)).view;
     const before = await first.untilInFlight(runId, 's2');
     await first[Symbol.asyncDispose]();
     await using second = await inquiryWorld({
@@ -56,13 +56,40 @@ test('a run whose process died goes on in the next one, each step settled once',
   }
 });
 
+test('runs that waited when their process died keep their place, and begin when those that worked have ended', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'caseops-control-'));
+  const path = join(directory, 'central.db');
+  const admission = { runsInFlightMax: 1, queueLengthMax: 8 };
+  try {
+    const first = await inquiryWorld({ path, seed: 'a', admission });
+    first.team('member').faults.workMs = 60_000;
+    const submitted = await Promise.all([1, 2, 3].map(() => first.desk.submit(INQUIRY_GRANT, request)));
+    const ids = submitted.map(({ view }) => view.runId);
+    await first.untilInFlight(ids[0] ?? '', 's1');
+    await first[Symbol.asyncDispose]();
+    const startMs = Date.UTC(2026, 6, 22, 14, 1, 0);
+    await using second = await inquiryWorld({ path, seed: 'b', startMs, resume: true, admission });
+    const waiting = await Promise.all(ids.map((runId) => second.state(runId)));
+    assert.deepEqual(
+      waiting.map(({ queuedAt }) => queuedAt !== undefined),
+      [false, true, true],
+    );
+    const ended: string[] = [];
+    for (const runId of ids) void second.driver.settled({ tenant: 't9', runId }).then(() => ended.push(runId));
+    for (const runId of ids) assert.equal((await second.settle(runId)).result, 'completed');
+    assert.deepEqual(ended, ids);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});
+
 test('after a restart a lease that the team has seen is replaced once, and the task is taken up where it is', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'caseops-control-'));
   const path = join(directory, 'central.db');
   try {
     const first = await inquiryWorld({ path, seed: 'a' });
     first.team('member').faults.workMs = 60_000;
-    const { runId } = await first.desk.submit(INQUIRY_GRANT, request);
+    const { runId } = (await first.desk.submit(INQUIRY_GRANT, request)).view;
     const before = await first.untilInFlight(runId, 's1');
     const leaseId = before.steps.get('s1')?.attempts[0]?.leaseId;
     assert.ok(leaseId !== undefined);

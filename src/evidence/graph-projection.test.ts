@@ -34,7 +34,7 @@ test('a graph follows the run: what was kept is folded again after a commit, and
   await using world = await inquiryWorld();
   using projection = createGraphProjection(world.store, { keptCountMax: 1 });
   world.team('member').faults.workMs = 500;
-  const { runId } = await world.desk.submit(INQUIRY_GRANT, request);
+  const { runId } = (await world.desk.submit(INQUIRY_GRANT, request)).view;
   const { ref } = await world.untilInFlight(runId, 's1');
   const before = await projection.graph(ref);
   assert.equal(await projection.graph(ref), before);

@@ -1,5 +1,6 @@
 /**
- * Deadlines. `deadlineMs` is running time: it starts with the frozen goal and stands still while the run is blocked and between a
+ * Deadlines. `deadlineMs` is running time: it starts when the run is admitted (with the frozen goal, or when its turn
+ * in the queue comes) and stands still while the run is blocked and between a
  * crash and its recovery. `deadlineAt` is absolute and never moves. Source: CONTRACTS "Deadline".
  */
 import type { EffectCase } from './effect-state.ts';
@@ -8,9 +9,11 @@ import { millisOf, timestampOf } from './time.ts';
 
 /** When the run must be over, in ms since the epoch; Infinity while nothing bounds it. */
 export function runDeadlineMs(state: RunState): number {
-  if (state.goal === undefined || state.admittedAt === undefined) return Infinity;
+  if (state.goal === undefined) return Infinity;
   const { deadlineMs } = state.accepted?.plan.budget ?? state.goal.budget;
-  const running = state.pausedSince === undefined ? millisOf(state.admittedAt) + deadlineMs + state.pausedMs : Infinity;
+  const { admittedAt, pausedSince, pausedMs } = state;
+  const runs = admittedAt !== undefined && pausedSince === undefined;
+  const running = runs ? millisOf(admittedAt) + deadlineMs + pausedMs : Infinity;
   return Math.min(running, state.goal.deadlineAt === undefined ? Infinity : millisOf(state.goal.deadlineAt));
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Intake } from '#contracts/command.ts';
-import { atMs, goalOf } from './trial-contracts.test.ts';
+import { atMs, goalOf, snapshotOf } from './trial-contracts.test.ts';
 import { TrialRun } from './trial-run.test.ts';
 
 const QUESTION: Extract<Intake, { readonly kind: 'question' }> = {
@@ -52,6 +52,47 @@ test('an answer that leaves a question blocks the run on that one', () => {
 test('an answer under another name than the one asked for is refused', () => {
   const error = received().refusal('clarify', { input: { claim: 'C-102' }, intake: { kind: 'goal', goal: goalOf() } });
   assert.equal(error.code, 'ERR_USAGE');
+});
+
+test('a goal that must wait is queued; its running time begins when its turn comes', () => {
+  const trial = new TrialRun();
+  const opened = trial.receive({ kind: 'goal', goal: goalOf() }, { aheadCount: 3 });
+  assert.deepEqual(opened, ['run.received', 'goal.frozen', 'run.queued']);
+  assert.deepEqual([trial.state.phase, trial.state.admittedAt], ['received', undefined]);
+  assert.deepEqual(trial.todos(), [{ kind: 'admit' }]);
+  assert.deepEqual(trial.tick(60_000), []);
+  const proposer = { kind: 'rules', name: 'rules' } as const;
+  const early = trial.refusal('propose', { plan: {}, proposer, snapshot: snapshotOf({ steps: [] }) });
+  assert.equal(early.code, 'ERR_STATE');
+  trial.ok('recover', { pausedMs: 5_000, checked: [], fence: 2 });
+  assert.deepEqual(trial.ok('admit', {}), ['run.admitted']);
+  assert.deepEqual(trial.state.admittedAt, atMs(60_000));
+  assert.deepEqual(trial.todos(), [
+    { kind: 'plan', round: 0 },
+    { kind: 'wake', at: atMs(69_000) },
+  ]);
+  assert.equal(trial.refusal('admit', {}).code, 'ERR_STATE');
+  trial.assertFold();
+});
+
+test('a queued run keeps its absolute deadline and can be cancelled', () => {
+  const trial = new TrialRun();
+  trial.receive({ kind: 'goal', goal: goalOf({ deadlineAt: atMs(1_000) }) }, { aheadCount: 0 });
+  assert.deepEqual(trial.todos(), [{ kind: 'admit' }, { kind: 'wake', at: atMs(1_000) }]);
+  assert.deepEqual(trial.tick(1_000), ['run.ended']);
+  assert.equal(trial.refusal('admit', {}).code, 'ERR_STATE');
+  const cancelled = new TrialRun();
+  cancelled.receive({ kind: 'goal', goal: goalOf() }, { aheadCount: 0 });
+  cancelled.ok('cancel', { reason: 'enough' });
+  assert.equal(cancelled.state.result, 'cancelled');
+});
+
+test('an answered run may have to wait for its turn', () => {
+  const trial = received();
+  const intake = { kind: 'goal', goal: goalOf() } as const;
+  const events = trial.ok('clarify', { input: { claim_id: 'C-102' }, intake, queue: { aheadCount: 1 } });
+  assert.deepEqual(events, ['run.unblocked', 'goal.frozen', 'run.queued']);
+  assert.deepEqual(trial.todos(), [{ kind: 'admit' }]);
 });
 
 test('a run that asks nothing takes no answer', () => {

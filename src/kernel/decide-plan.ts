@@ -23,12 +23,14 @@ export function expectedPlanVersion(state: RunState): number {
 
 /**
  * Accepts the plan with the contracts, cards and policy digests it uses, or rejects it; the rejection after the last round ends the
- * run as refused. Refuses with ERR_STATE when the run has a plan already, is blocked, or has no goal yet.
+ * run as refused. Refuses with ERR_STATE when the run has a plan already, is blocked, waits for its turn, or has no goal yet.
  */
 export function decidePropose(state: RunState, command: CommandOf<'propose'>): Decision {
   const { goal, goalDigest } = state;
   if (goal === undefined || goalDigest === undefined || state.phase !== 'received')
     return refused('ERR_STATE', `Run ${state.ref.runId} is ${state.phase} and takes no plan.`);
+  if (state.queuedAt !== undefined)
+    return refused('ERR_STATE', `Run ${state.ref.runId} waits for its turn and takes no plan.`);
   const { snapshot, proposer, at } = command;
   const version = expectedPlanVersion(state);
   const round = state.planRejectedCount;

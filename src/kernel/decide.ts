@@ -23,7 +23,7 @@ import {
   decideRetryEffect,
 } from './decide-effect.ts';
 import { decideCancel, decideCompose, decideSettleCancel } from './decide-end.ts';
-import { decideClarify, decideReceive } from './decide-goal.ts';
+import { decideAdmit, decideClarify, decideReceive } from './decide-goal.ts';
 import { decideGiveUp } from './decide-give-up.ts';
 import { decidePropose } from './decide-plan.ts';
 import { decideReplayEffect } from './decide-replay.ts';
@@ -61,6 +61,7 @@ function decideBy<K extends Kind>(
 
 const DECIDERS: { readonly [K in Kind]: Decider<K> } = {
   clarify: decideClarify,
+  admit: decideAdmit,
   propose: decidePropose,
   dispatch: decideDispatch,
   start: decideStart,

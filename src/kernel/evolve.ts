@@ -78,6 +78,7 @@ export function openRun(event: Received): RunState {
     evidence: new Map(),
     errors: [],
     budget: origin.level === 'governed' ? openBudget({ ...origin, modelTokenCountMax: 0 }) : undefined,
+    queuedAt: undefined,
     admittedAt: undefined,
     pausedMs: 0,
     pausedSince: undefined,
@@ -131,6 +132,14 @@ const APPLY: { readonly [K in EventKind]: (state: RunState, event: EventMap[K]) 
     state.goalDigest = body.goalDigest;
     state.admittedAt = at;
     state.budget = openBudget(body.goal.budget);
+  },
+  'run.queued': (state, { at }) => {
+    state.queuedAt = at;
+    state.admittedAt = undefined;
+  },
+  'run.admitted': (state, { at }) => {
+    state.queuedAt = undefined;
+    state.admittedAt = at;
   },
   'plan.proposed': debitPlanning,
   'plan.rejected': (state, { body }) => {
@@ -214,8 +223,8 @@ const APPLY: { readonly [K in EventKind]: (state: RunState, event: EventMap[K]) 
     state.cancelSettled = true;
   },
   'run.recovered': (state, { body }) => {
-    // A run that stood still in a block is paused by that already.
-    if (state.pausedSince === undefined) state.pausedMs += body.pausedMs;
+    // A run that stood still in a block is paused by that already, and one in the queue has no running time yet.
+    if (state.pausedSince === undefined && state.queuedAt === undefined) state.pausedMs += body.pausedMs;
     for (const { attempt } of attemptsInFlight(state)) attempt.stoodStillMs += body.pausedMs;
   },
   'answer.composed': (state, { body }) => {

@@ -88,6 +88,10 @@ function addEvent(builder: Builder, event: RunEvent): void {
     case 'answer.refused':
     case 'run.ended':
       return addEnd(into, event);
+    case 'run.queued':
+    case 'run.admitted':
+      // Waiting for a turn decides nothing about the goal.
+      return undefined;
     case 'tool.adopted':
       // A tool is context once it is called.
       return undefined;

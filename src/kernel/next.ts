@@ -35,6 +35,7 @@ export function next(state: RunState, at: string): readonly Todo[] {
 
 function planning(state: RunState): readonly Todo[] {
   const wanted = state.goal !== undefined && state.accepted === undefined;
+  if (wanted && state.queuedAt !== undefined) return [{ kind: 'admit' }];
   return wanted ? [{ kind: 'plan', round: state.planRejectedCount }] : [];
 }
 

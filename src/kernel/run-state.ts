@@ -132,6 +132,8 @@ export interface RunState {
   readonly evidence: Map<string, Evidence>;
   readonly errors: ErrorRecord[];
   budget: BudgetState | undefined;
+  /** Since when the run waits for its turn. */
+  queuedAt: string | undefined;
   /** When running time began, and how long it stood still since (ms). */
   admittedAt: string | undefined;
   pausedMs: number;

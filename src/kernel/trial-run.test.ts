@@ -3,7 +3,7 @@
  * event that any test decides goes through these checks.
  */
 import assert from 'node:assert/strict';
-import type { Command, CommandOf, Opening, Todo } from '#contracts/command.ts';
+import type { Command, CommandOf, Opening, Queued, Todo } from '#contracts/command.ts';
 import type { ErrorCode, ErrorRecord } from '#contracts/error.ts';
 import { EVENT_BODIES, type EventDraft, type EventKind, type RunEvent } from '#contracts/event.ts';
 import type { StepId } from '#contracts/ids.ts';
@@ -96,8 +96,9 @@ export class TrialRun {
     return decision.error;
   }
 
-  receive(intake: Opening): readonly EventKind[] {
-    return this.ok('receive', { origin: ORIGIN, statement: 'Why?', language: 'en', intake });
+  receive(intake: Opening, queue?: Queued): readonly EventKind[] {
+    const body = { origin: ORIGIN, statement: 'Why?', language: 'en', intake };
+    return this.ok('receive', queue === undefined ? body : { ...body, queue });
   }
 
   dispatchBody(stepId: StepId, over: Partial<Body<'dispatch'>> = {}): Body<'dispatch'> {

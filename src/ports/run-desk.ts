@@ -18,6 +18,21 @@ export interface SubmitRequest {
   readonly idempotencyKey: string | undefined;
 }
 
+/** A submitted run as it stands; `replayed`: the same request opened it before. */
+export interface Submission {
+  readonly view: RunView;
+  readonly replayed: boolean;
+}
+
+/** How many goals a tenant may submit: a bucket that holds `goalCountMax` and fills in `windowS` seconds. */
+export interface Quota {
+  readonly goalCountMax: number;
+  readonly windowS: number;
+  readonly goalCountLeft: number;
+  /** Until it is full again. */
+  readonly resetS: number;
+}
+
 export interface AgentView {
   readonly team: string;
   readonly available: boolean;
@@ -48,8 +63,12 @@ export interface PlanPreview {
 
 /** All that people may ask. Where nothing can be applied, decisions and reconciliations find nothing. */
 export interface RunDesk extends ApprovalDesk {
-  /** Returns as soon as the run is recorded. ERR_GOAL_TOO_LARGE, ERR_JSON_UNICODE, ERR_IDEMPOTENCY_KEY_REUSED. */
-  submit(grant: RootGrant, request: SubmitRequest): Promise<RunView>;
+  /**
+   * Returns as soon as the run is recorded, be it to wait for its turn. ERR_GOAL_TOO_LARGE, ERR_JSON_UNICODE, ERR_IDEMPOTENCY_KEY_REUSED;
+   * ERR_RATE_LIMITED and ERR_QUEUE_FULL with `detail.retryAfterMs`: nothing was recorded.
+   */
+  submit(grant: RootGrant, request: SubmitRequest): Promise<Submission>;
+  quota(grant: RootGrant): Quota;
   /** ERR_NOT_FOUND; also for another tenant's. */
   view(grant: RootGrant, runId: string): Promise<RunView>;
   list(

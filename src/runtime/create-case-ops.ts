@@ -11,6 +11,7 @@ import type { RunView } from '#contracts/run-view.ts';
 import type { RunDesk } from '#ports/run-desk.ts';
 import type { Planner } from '#ports/model.ts';
 import type { createHttpEdge as CreateHttpEdge } from '#protocols/http/api.ts';
+import type { Limits } from './limits.ts';
 import type { CaseDefinition } from './define-case.ts';
 import { onRememberedPort, readPorts, writePorts } from './ports-file.ts';
 import { ISSUER, SUPERVISOR_WORKLOAD } from './workloads.ts';
@@ -27,6 +28,8 @@ export interface CaseOpsOptions {
   readonly withoutTeams?: readonly string[];
   /** Replaces the built-in planner. */
   readonly planner?: Planner;
+  /** What is not named has the default of `DEFAULT_LIMITS`. */
+  readonly limits?: Partial<Limits>;
 }
 
 /** A goal in words, for a person. */
@@ -165,13 +168,13 @@ async function ask(
   { goal, signal }: { readonly goal: Goal; readonly signal: AbortSignal },
 ): Promise<RunView> {
   const grant = people.grantFor(goal.as ?? REQUESTER);
-  const run = await desk.submit(grant, {
+  const { view } = await desk.submit(grant, {
     text: goal.text,
     language: goal.language,
     sessionId: undefined,
     idempotencyKey: goal.idempotencyKey,
   });
-  return desk.settled(grant, run.runId, signal);
+  return desk.settled(grant, view.runId, signal);
 }
 
 /** Style sheets and icons stand at the package's root, beside `src` and `dist`. */

@@ -6,6 +6,7 @@ import { createEmbeddedIssuer, type EmbeddedIssuer } from '#authority/embedded-i
 import type { WorkloadClient } from '#authority/issuer-options.ts';
 import { CaseOpsError } from '#contracts/error.ts';
 import type { RootGrant } from '#contracts/lease.ts';
+import { createAdmissionQueue } from '#control/admission-queue.ts';
 import { createCapabilityDirectory } from '#control/capability-directory.ts';
 import { createRulesIntake } from '#control/intake.ts';
 import { createRunDesk } from '#control/run-desk.ts';
@@ -21,6 +22,7 @@ import type { TeamTransport } from '#ports/team-transport.ts';
 import { createA2aTransport } from '#protocols/a2a/team-client.ts';
 import { openStore } from './open-store.ts';
 import type { CaseOpsOptions, RunningTeam } from './create-case-ops.ts';
+import { limitsOf } from './limits.ts';
 import { absentTeam, registeredTeam } from './registered-team.ts';
 import { systemClock } from './system-clock.ts';
 import { systemIds } from './system-ids.ts';
@@ -64,7 +66,11 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
   const driver = stack.use(
     createLocalDriver({ store, clock: systemClock, ids: systemIds, owner: SUPERVISOR_WORKLOAD }),
   );
+  const limits = limitsOf(options.limits);
+  const admission = createAdmissionQueue(limits, systemClock);
+  stack.defer(store.onCommit((_events, head) => admission.note(head)));
   const shared = {
+    admission,
     driver,
     store,
     teams,
@@ -90,6 +96,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
     directory: capabilities,
     planner,
     kinds: options.case.goalKinds,
+    goalsPerMinuteMax: limits.goalsPerMinuteMax,
     intake: createRulesIntake({ kinds: options.case.goalKinds, ids: systemIds }),
     why: (ref, claim) => explainClaims(store, { ref, claim }),
   });
@@ -98,7 +105,11 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
     desk,
     issuer,
     teams: children.map((child) => ({ name: child.team, pid: child.pid, url: child.ready.url })),
-    resume: () => driver.resume('central'),
+    resume: async () => {
+      const recoveredRunCount = await driver.resume('central');
+      admission.open();
+      return recoveredRunCount;
+    },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

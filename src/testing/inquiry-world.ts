@@ -6,6 +6,7 @@ import type { Dispatch } from '#contracts/dispatch.ts';
 import type { RootGrant } from '#contracts/lease.ts';
 import type { RunId } from '#contracts/ids.ts';
 import type { RunView } from '#contracts/run-view.ts';
+import { createAdmissionQueue, type AdmissionLimits, type AdmissionQueue } from '#control/admission-queue.ts';
 import { createApprovalPolicy } from '#control/approval-policy.ts';
 import { rulesPlanner } from '#control/backward-chaining.ts';
 import { createCapabilityDirectory } from '#control/capability-directory.ts';
@@ -52,6 +53,7 @@ export interface InquiryWorld extends AsyncDisposable {
   readonly driver: Driver<RunState>;
   readonly desk: RunDesk;
   readonly teams: Readonly<Record<string, ScriptedTeam>>;
+  readonly admission: AdmissionQueue;
   team(name: string): ScriptedTeam;
   /** Submits and advances time until the run has ended or is blocked. */
   ask(text?: string, grant?: RootGrant): Promise<RunView>;
@@ -73,7 +75,11 @@ export interface WorldOptions {
   readonly startMs?: number;
   readonly resume?: boolean;
   readonly cardKeptMs?: number;
+  readonly admission?: Partial<AdmissionLimits>;
+  readonly goalsPerMinuteMax?: number;
 }
+
+const ADMISSION: AdmissionLimits = { runsInFlightMax: 100, runsInFlightPerTenantMax: 100, queueLengthMax: 100 };
 
 export async function inquiryWorld(options: WorldOptions = {}): Promise<InquiryWorld> {
   const clock = seededClock(options.startMs ?? START_MS);
@@ -114,12 +120,15 @@ export async function inquiryWorld(options: WorldOptions = {}): Promise<InquiryW
     ...(options.cardKeptMs === undefined ? {} : { cardKeptMs: options.cardKeptMs }),
   });
   const planner = typeof options.planner === 'function' ? options.planner(clock) : (options.planner ?? rulesPlanner);
-  const parts = { driver, store, directory, planner, clock, ids };
+  const admission = createAdmissionQueue({ ...ADMISSION, ...options.admission }, clock);
+  store.onCommit((_events, head) => admission.note(head));
+  const parts = { driver, store, directory, planner, clock, ids, admission };
   driver.register(
     'central',
     createRunHandlers({ ...parts, issuer, teams: transports, grants: grantOf, workload: SUPERVISOR, effects }),
   );
   if (options.resume === true) await driver.resume('central');
+  admission.open();
   const kinds = [NOTICE_KIND, INQUIRY_KIND, PORTFOLIO_KIND];
   const desk = createRunDesk({
     ...parts,
@@ -127,9 +136,10 @@ export async function inquiryWorld(options: WorldOptions = {}): Promise<InquiryW
     effects,
     intake: createRulesIntake({ kinds, ids }),
     kinds,
+    goalsPerMinuteMax: options.goalsPerMinuteMax ?? 1_000,
     why: (ref, claim) => explainClaims(store, { ref, claim }),
   });
-  return worldOf({ clock, store, driver, desk, teams });
+  return worldOf({ clock, store, driver, desk, teams, admission });
 }
 
 function effectParts(
@@ -168,7 +178,9 @@ function grantOf(subject: string, tenant: string): RootGrant | undefined {
 
 export const FOREIGN_GRANT: RootGrant = { ...INQUIRY_GRANT, sub: 'requester@t8', tenant: 't8' };
 
-function worldOf(parts: Pick<InquiryWorld, 'clock' | 'store' | 'driver' | 'desk' | 'teams'>): InquiryWorld {
+function worldOf(
+  parts: Pick<InquiryWorld, 'clock' | 'store' | 'driver' | 'desk' | 'teams' | 'admission'>,
+): InquiryWorld {
   const { clock, driver, desk, store, teams } = parts;
   const settle = async (runId: string, grant = INQUIRY_GRANT): Promise<RunView> => {
     for (let turn = 0; turn < 1_200; turn++) {
@@ -193,7 +205,7 @@ function worldOf(parts: Pick<InquiryWorld, 'clock' | 'store' | 'driver' | 'desk'
     },
     async ask(text = INQUIRY_TEXT, grant = INQUIRY_GRANT) {
       const request = { text, language: undefined, sessionId: undefined, idempotencyKey: undefined };
-      return settle((await desk.submit(grant, request)).runId, grant);
+      return settle((await desk.submit(grant, request)).view.runId, grant);
     },
     state,
     async untilInFlight(runId, stepId) {

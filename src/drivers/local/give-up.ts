@@ -29,6 +29,7 @@ export function giveUpCommand(
       return { kind: 'giveUp', todo, error, at, actor };
     case 'cancelTask':
     case 'await':
+    case 'admit':
       return undefined;
   }
 }

@@ -5,12 +5,14 @@
 import type { Job, RunRef } from '#contracts/command.ts';
 import { CaseOpsError, type ErrorRecord, toErrorRecord } from '#contracts/error.ts';
 import type { Clock } from '#ports/clock.ts';
-import { createSlots } from './slots.ts';
+import { createSlots, type Slots } from './slots.ts';
 
 /** Tries of one job by one process. */
 const TRY_COUNT_MAX = 4;
 const BACKOFF_MS = 100;
 const BACKOFF_MS_MAX = 5_000;
+
+const NO_SLOT: Slots = { take: () => Promise.resolve(), give: () => undefined };
 
 export interface JobRunnerOptions {
   readonly clock: Clock;
@@ -83,7 +85,9 @@ function createPerforming(options: JobRunnerOptions): (job: Job, signal: AbortSi
   const slots = createSlots(options.concurrencyMax);
 
   const tryOnce = async (job: Job, signal: AbortSignal): Promise<ErrorRecord | undefined> => {
-    await slots.take();
+    // A run that waits for its turn does no work: it holds up nobody else's.
+    const slot = job.todo.kind === 'admit' ? NO_SLOT : slots;
+    await slot.take();
     try {
       if (signal.aborted) return undefined;
       await options.perform(job, signal);
@@ -92,7 +96,7 @@ function createPerforming(options: JobRunnerOptions): (job: Job, signal: AbortSi
     } catch (error) {
       return toErrorRecord(error, { code: job.todo.kind === 'send' ? 'ERR_TEAM_FAILED' : 'ERR_STATE', at: 'driver' });
     } finally {
-      slots.give();
+      slot.give();
     }
   };
 

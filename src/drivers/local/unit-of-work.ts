@@ -62,6 +62,7 @@ function jobIdOf(todo: JobTodo): string {
       return `plan:${todo.round}`;
     case 'compose':
     case 'await':
+    case 'admit':
       return todo.kind;
     case 'proposeEffect':
       return `proposeEffect:${todo.stepId}`;

@@ -51,8 +51,9 @@ const asked: unknown[] = [];
 const desk: RunDesk = {
   submit: async (_grant, request) => {
     asked.push(request);
-    return view;
+    return { view, replayed: request.idempotencyKey === 'seen' };
   },
+  quota: () => ({ goalCountMax: 60, windowS: 60, goalCountLeft: 59, resetS: 1 }),
   view: async (_grant, runId) => (runId === 'run_1' ? view : none()),
   list: async () => [],
   settled: async () => view,

@@ -68,8 +68,14 @@ export function problemResponse(error: unknown, instance: string): Response {
   const problem = problemOf(error, instance);
   const headers: Record<string, string> = { 'content-type': 'application/problem+json', 'cache-control': 'no-store' };
   if (problem.status === 401) headers['www-authenticate'] = 'Bearer realm="caseops"';
-  if (problem.status === 503 || problem.status === 429) headers['retry-after'] = '1';
+  if (problem.status === 503 || problem.status === 429) headers['retry-after'] = String(retryAfterS(error));
   return new Response(JSON.stringify(problem), { status: problem.status, headers });
+}
+
+/** What the refusal itself says, in whole seconds, or soon. */
+function retryAfterS(error: unknown): number {
+  const ms = error instanceof CaseOpsError ? error.detail['retryAfterMs'] : undefined;
+  return typeof ms === 'number' ? Math.max(1, Math.ceil(ms / 1_000)) : 1;
 }
 
 export function notFound(what: string): CaseOpsError {

@@ -2,7 +2,7 @@
 import { CaseOpsError } from '#contracts/error.ts';
 import type { RootGrant } from '#contracts/lease.ts';
 import { runResult } from '#contracts/step-result.ts';
-import type { RunDesk } from '#ports/run-desk.ts';
+import type { Quota, RunDesk } from '#ports/run-desk.ts';
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { eventStream } from './event-stream.ts';
@@ -28,9 +28,13 @@ const WAIT_S_MAX = 120;
 
 export function runRoutes(desk: RunDesk): Hono<ApiEnvironment> {
   const routes = new Hono<ApiEnvironment>();
+  routes.post('/', async (c, next) => {
+    await next();
+    for (const [name, value] of rateHeaders(desk.quota(c.var.grant))) c.res.headers.set(name, value);
+  });
   routes.post('/', async (c) => {
     const body = await readBody(c.req.raw, submission);
-    const view = await desk.submit(c.var.grant, {
+    const { view, replayed } = await desk.submit(c.var.grant, {
       text: body.text,
       language: body.language,
       sessionId: body.sessionId,
@@ -40,7 +44,8 @@ export function runRoutes(desk: RunDesk): Hono<ApiEnvironment> {
     const shown =
       waitS === 0 ? view : await waited(desk, c.var.grant, { runId: view.runId, waitS, signal: c.req.raw.signal });
     const done = shown.state === 'ended' || shown.state === 'blocked';
-    return c.json(shown, done ? 200 : 202, { location: `/api/v1/runs/${view.runId}` });
+    const headers = { location: `/api/v1/runs/${view.runId}`, ...(replayed ? { 'idempotency-replayed': 'true' } : {}) };
+    return c.json(shown, done ? 200 : 202, headers);
   });
   routes.get('/', async (c) => {
     const result = c.req.query('result');
@@ -70,6 +75,14 @@ export function runRoutes(desk: RunDesk): Hono<ApiEnvironment> {
     return c.json(await desk.cancel(c.var.grant, c.req.param('id'), reason), 202);
   });
   return routes;
+}
+
+/** The quota of goals as draft-ietf-httpapi-ratelimit-headers writes it; also on refusals. */
+function rateHeaders({ goalCountMax, windowS, goalCountLeft, resetS }: Quota): readonly (readonly [string, string])[] {
+  return [
+    ['ratelimit-policy', `"goals";q=${goalCountMax};w=${windowS}`],
+    ['ratelimit', `"goals";r=${goalCountLeft};t=${resetS}`],
+  ];
 }
 
 interface Wait {
