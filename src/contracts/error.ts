@@ -53,6 +53,8 @@ export const ERROR_CODES = {
   ERR_ARTIFACT_SIZE: 'limit',
   ERR_ARTIFACT_EVIDENCE: 'contract',
   ERR_ARTIFACT_MISSING: 'contract',
+  /** The findings of several branches are not the exact set that was asked for, or not all passed. */
+  ERR_FINDINGS: 'contract',
   ERR_RESULT_CONFLICT: 'conflict',
   ERR_RESULT_FIELD_NOT_OWNED: 'contract',
   ERR_CLAIM_NO_EVIDENCE: 'contract',

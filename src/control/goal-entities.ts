@@ -24,6 +24,7 @@ export function readEntities(
   for (const rule of kind.entities) {
     const answered = how.given[rule.kind];
     const values = valuesIn(answered === undefined ? folded : foldText(answered), rule);
+    if (rule.optional === true && values.length === 0 && answered === undefined) continue;
     const wrong =
       values.length === 0 ||
       values.length > VALUE_COUNT_MAX ||

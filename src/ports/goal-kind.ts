@@ -11,6 +11,8 @@ export interface EntityRule {
   /** How a value looks in any language: source of a regular expression, Unicode mode. */
   readonly pattern: string;
   readonly cardinality: 'one' | 'several';
+  /** Not asked for when the text has none; several where one is wanted are asked about all the same. */
+  readonly optional?: true;
   /** Asked when it is missing, or when several were found where one is wanted. */
   readonly question: Sentences;
 }

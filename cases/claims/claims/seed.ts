@@ -1,4 +1,4 @@
-import type { SeedRecord } from '../records.ts';
+import type { SeedRecord } from '../../records.ts';
 
 interface Row {
   readonly tenant: string;

@@ -11,7 +11,7 @@ import {
 } from 'caseops';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { openRecords } from '../records.ts';
+import { openRecords } from '../../records.ts';
 import { CLAIM_RECORDS, DOCUMENT_RECORDS } from './seed.ts';
 import { claimRecord, documentsRecord, getStatus, listMissingDocuments } from './tools.ts';
 

@@ -1,4 +1,4 @@
-import type { SeedRecord } from '../records.ts';
+import type { SeedRecord } from '../../records.ts';
 
 /** Synthetic rules. */
 export const RULE_RECORDS: readonly SeedRecord[] = ['t8', 't9'].flatMap((tenant) => [

@@ -10,7 +10,7 @@ import {
   type TeamDefinition,
 } from 'caseops';
 import { z } from 'zod';
-import { openRecords } from '../records.ts';
+import { openRecords } from '../../records.ts';
 import { RULE_RECORDS } from './seed.ts';
 import { findRule, ruleRecord } from './tools.ts';
 

@@ -1,4 +1,4 @@
-import type { SeedRecord } from '../records.ts';
+import type { SeedRecord } from '../../records.ts';
 
 const holder = (tenant: string, claim: string, version: string, member: string, name: string): SeedRecord => ({
   tenant,

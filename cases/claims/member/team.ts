@@ -10,7 +10,7 @@ import {
   type TeamDefinition,
 } from 'caseops';
 import { z } from 'zod';
-import { openRecords } from '../records.ts';
+import { openRecords } from '../../records.ts';
 import { MEMBER_RECORDS } from './seed.ts';
 import { findMember, memberRecord } from './tools.ts';
 

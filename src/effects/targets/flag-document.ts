@@ -67,6 +67,9 @@ export function flagOf(document: FlagDocument, releaseId: string): FoundFlag {
     : { ok: false, message: `The flag ${releaseId} needs the variants on: true and off: false.` };
 }
 
+/** Between the version that a flag states and the digest of what it says instead. */
+export const EDITED = '-edited-';
+
 /**
  * The version the file gives to a release; null when it has no flag. An edit past the version is a version of its own: what was
  * approved for `v3` is stale when somebody changed the flag and left `v3` standing.
@@ -78,7 +81,7 @@ export function versionOf(found: ReleaseFlag | undefined): string | null {
   const content = flagDigest(found);
   const stated = typeof version === 'string' && version !== '' ? version : '';
   if (stated !== '' && (written === undefined || written === content)) return stated;
-  return `${stated}~${content.slice('sha256:'.length, 'sha256:'.length + 12)}`;
+  return `${stated}${EDITED}${content.slice('sha256:'.length, 'sha256:'.length + 12)}`;
 }
 
 /** The share of the traffic that the flag's fractional rule gives to the release; undefined when it has another rule. */

@@ -12,7 +12,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { contentDigestOf } from './content-digest.ts';
-import { flagOf, parseFlagDocument, promotedFlag, versionOf, weightPercentOf, withPromotion } from './flag-document.ts';
+import { EDITED, flagOf, parseFlagDocument, promotedFlag, versionOf, weightPercentOf, withPromotion } from './flag-document.ts';
 import type { FlagDocument, Promotion, ReleaseFlag } from './flag-document.ts';
 import { flagPostcondition } from './flag-postcondition.ts';
 import { evaluateFlag } from './flag-evaluation.ts';
@@ -198,7 +198,7 @@ function liveShare(text: string, document: FlagDocument, { release_id, version }
   const found = flagOf(document, release_id);
   const live = found.ok ? versionOf(found.flag) : null;
   const flag = found.ok ? found.flag : undefined;
-  if (live !== null && live !== version && !live.startsWith(`${version}~`)) return null;
+  if (live !== null && live !== version && !live.startsWith(`${version}${EDITED}`)) return null;
   const evaluated = evaluateFlag(text, release_id);
   return {
     version: live,
