@@ -58,7 +58,10 @@ const nouns: Readonly<Record<string, readonly [version: string, schema: z.ZodTyp
 };
 
 /** Of events whose body has grown since it was first published. */
-const EVENT_CONTRACT_VERSIONS: Readonly<Partial<Record<string, string>>> = { 'run.received': '1.1.0' };
+const EVENT_CONTRACT_VERSIONS: Readonly<Partial<Record<string, string>>> = {
+  'run.received': '1.1.0',
+  'tool.adopted': '1.1.0',
+};
 
 const events = Object.entries(EVENT_BODIES).map(([kind, schema]): PublishedContract => ({
   id: `event.${kind}`,
