@@ -14,13 +14,22 @@ export type {
   WorkerContext,
   WorkerResult,
 } from '#ports/team-definition.ts';
+export { createCaseOps, type CaseOps, type CaseOpsOptions, type RunningTeam } from './runtime/create-case-ops.ts';
+export type { Asker, EventOptions, Goal, RunCalls } from './runtime/run-calls.ts';
+export type { RunEvent } from '#contracts/event.ts';
+export type { Secret, Secrets } from '#ports/secrets.ts';
+export { environmentSecrets, fileSecrets } from './runtime/secrets.ts';
 export {
-  createCaseOps,
-  type CaseOps,
-  type CaseOpsOptions,
-  type Goal,
-  type RunningTeam,
-} from './runtime/create-case-ops.ts';
+  checkConfig,
+  defineConfig,
+  type CaseOpsConfig,
+  type CaseOpsConfigInput,
+  type ConfigFinding,
+} from './runtime/config.ts';
+export { loadConfig, type LoadedConfig } from './runtime/load-config.ts';
+export { remoteTeam, type RemoteTeam, type RemoteTeamOptions } from './runtime/remote-team.ts';
+export { deploymentTrust } from './runtime/deployment-trust.ts';
+export { defineGoalKind, type GoalKindOptions } from './runtime/define-goal-kind.ts';
 export { defineCase, type CaseDefinition, type TeamContext, type TeamFactory } from './runtime/define-case.ts';
 export { createGoverned } from './runtime/create-governed.ts';
 export type {

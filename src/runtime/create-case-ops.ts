@@ -1,180 +1,214 @@
 /**
- * The runtime of a case: the supervisor with its store, issuer and HTTP edge in this process, each team in a process of its own. The
+ * The runtime of a case: the supervisor with its store, issuer and HTTP edge in this process, each team of the case in a
+ * process of its own, and teams that others serve. The
  * one place where control, authority, protocols and store meet. Source: DESIGN §2 "runtime".
  */
+import { CaseOpsError } from '#contracts/error.ts';
+import type { RootGrant } from '#contracts/lease.ts';
+import type { Planner } from '#ports/model.ts';
+import type { RunDesk } from '#ports/run-desk.ts';
+import type { Secrets } from '#ports/secrets.ts';
+import type { TeamDefinition } from '#ports/team-definition.ts';
+import type { createHttpEdge as CreateHttpEdge } from '#protocols/http/api.ts';
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { DevelopmentIssuer } from '#authority/development-issuer.ts';
-import { CaseOpsError } from '#contracts/error.ts';
-import type { RunView } from '#contracts/run-view.ts';
-import type { RunDesk } from '#ports/run-desk.ts';
-import type { Planner } from '#ports/model.ts';
-import type { createHttpEdge as CreateHttpEdge } from '#protocols/http/api.ts';
+import type { CaseOpsConfigInput } from './config.ts';
 import type { Limits } from './limits.ts';
 import type { CaseDefinition } from './define-case.ts';
+import { trustOf } from './deployment-trust.ts';
+import type { People } from './people.ts';
 import { onRememberedPort, readPorts, writePorts } from './ports-file.ts';
-import { ISSUER, SUPERVISOR_WORKLOAD } from './workloads.ts';
-import { systemClock } from './system-clock.ts';
-import { systemIds } from './system-ids.ts';
+import type { RemoteTeam } from './remote-team.ts';
+import type { RunCalls } from './run-calls.ts';
+import type { Settings } from './settings.ts';
+import type { Trust } from './team-config.ts';
 
+/** What is given here comes before what the configuration says. */
 export interface CaseOpsOptions {
-  readonly case: CaseDefinition;
-  /** Holds database, keys and the teams' directories; created when missing. */
-  readonly directory: string;
+  /** Left out: the case that the configuration names. */
+  readonly case?: CaseDefinition;
+  /** Holds database, keys and the teams' directories; created when missing. Default `.caseops`. */
+  readonly directory?: string;
   /** Port of API and page; 0 or absent: the one of last time, else any free one. */
   readonly port?: number;
-  /** Teams that are not started: their steps fail by name. */
+  /** Teams of the case that are not started: their steps fail by name. */
   readonly withoutTeams?: readonly string[];
+  /** Teams that somebody else serves. They are found when they answer; until then their steps cannot be planned. */
+  readonly remoteTeams?: readonly RemoteTeam[];
+  /** Teams in this very process, behind the same guards: for a domain service that is no agent system. */
+  readonly inProcessTeams?: readonly TeamDefinition[];
   /** Replaces the built-in planner. */
   readonly planner?: Planner;
   /** What is not named has the default of `DEFAULT_LIMITS`. */
   readonly limits?: Partial<Limits>;
+  /** Replaces the secrets that the configuration names. */
+  readonly secrets?: Secrets;
+  /** Left out: the nearest `caseops.config.*` from the working directory up, if any. False: none. */
+  readonly config?: CaseOpsConfigInput | false;
 }
 
-/** A goal in words, for a person. */
-export interface Goal {
-  readonly text: string;
-  readonly language?: string;
-  /** A development identity; `requester@t9` when left out. */
-  readonly as?: string;
-  readonly idempotencyKey?: string;
-}
-
+/** A team's own process. */
 export interface RunningTeam {
   readonly name: string;
   readonly pid: number;
   readonly url: string;
 }
 
-export interface CaseOps extends AsyncDisposable {
+export interface CaseOps extends RunCalls, AsyncDisposable {
   /** Of API and page. */
   readonly url: string;
   readonly teams: readonly RunningTeam[];
   /** Interrupted runs that were taken up again at the start. */
   readonly recoveredRunCount: number;
-  /** Bearer tokens of the development identities. */
+  /** Bearer tokens of the development identities; none when people come from an issuer of their own. */
   readonly tokens: Readonly<Record<string, string>>;
   /** A link that signs a browser in and opens a path of the page. */
   readonly pageLink: (account: string, path: string) => string;
-  /** Runs a goal to its end or to its question. */
-  readonly ask: (goal: Goal, signal?: AbortSignal) => Promise<RunView>;
-  /** Everything else that may be asked of runs, with the grant of `grantOf`. */
+  /** Everything that may be asked of runs, with a grant. */
   readonly desk: RunDesk;
-  readonly grantOf: DevelopmentIssuer['grantFor'];
+  /** The grant of a development identity. */
+  readonly grantOf: (account: string) => RootGrant;
+  /** What whoever serves a team for this deployment pins. */
+  readonly trust: Trust;
+  /** Ends runs' waits, teams, servers and timers, in this order; safe to call again, and each call resolves when all has ended. */
+  readonly [Symbol.asyncDispose]: () => Promise<void>;
 }
 
-const HOST = '127.0.0.1';
-/** Local tokens outlive a working day; they are for development. */
-const TOKEN_LIFETIME_S = 43_200;
-const REQUESTER = 'requester@t9';
-
 /** Starts everything; ERR_CONFIG or ERR_TEAM_UNREACHABLE when a part cannot start, with nothing left running. */
-export async function createCaseOps(options: CaseOpsOptions): Promise<CaseOps> {
-  const { directory } = options;
-  mkdirSync(directory, { recursive: true });
-  assertTeams(options);
-  await using stack = new AsyncDisposableStack();
+export async function createCaseOps(options: CaseOpsOptions = {}): Promise<CaseOps> {
   const parts = await loadParts();
-  const people = openPeople(options, parts);
+  const settings = await parts.readSettings(options);
+  const { directory, config } = settings;
+  assertTeams(options, settings, parts);
+  mkdirSync(directory, { recursive: true });
+  await using stack = new AsyncDisposableStack();
+  const keys = await parts.openKeyRing({ directory, names: config.keys, secrets: settings.secrets });
+  const people = stack.use(parts.openPeople({ directory, requester: settings.case.requester, users: settings.users }));
   // The token endpoint must have an address before the teams can be told of it, and the supervisor exists only after them.
   let edge: ReturnType<typeof CreateHttpEdge> | undefined;
-  const fetch = (request: Request): Response | Promise<Response> =>
-    edge?.fetch(request) ?? new Response(null, { status: 503, headers: { 'retry-after': '1' } });
-  const wanted = options.port === undefined || options.port === 0 ? undefined : options.port;
   const server = stack.use(
-    wanted === undefined
-      ? await onRememberedPort(readPorts(directory)['http'], (port) => parts.serveHttp({ fetch, host: HOST, port }))
-      : await parts.serveHttp({ fetch, host: HOST, port: wanted }),
+    await openServer(parts, {
+      directory,
+      host: config.host,
+      port: options.port ?? config.port ?? 0,
+      fetch: (request) => edge?.fetch(request) ?? new Response(null, { status: 503, headers: { 'retry-after': '1' } }),
+    }),
   );
-  writePorts(directory, { http: Number(new URL(server.url).port) });
-  const supervisor = stack.use(await parts.createSupervisor({ ...options, url: server.url, people }));
+  const { remoteTeams, limits } = settings;
+  const store = config.store.kind;
+  const grants: People['lookup'] = (subject, tenant) => people.lookup(subject, tenant);
+  const started = {
+    ...options,
+    case: settings.case,
+    directory,
+    remoteTeams,
+    limits,
+    url: server.url,
+    store,
+    keys,
+    grants,
+  };
+  const supervisor = stack.use(await parts.createSupervisor(started));
   edge = parts.createHttpEdge({
     desk: supervisor.desk,
-    authenticate: (token) => {
-      const verdict = people.verify(token);
-      return verdict.ok ? verdict.grant : undefined;
-    },
-    token: supervisor.issuer.handleTokenRequest,
-    jwks: supervisor.issuer.jwks,
+    authenticate: (token) => people.verify(token),
+    token: (request) => supervisor.issuer.handleTokenRequest(request),
+    jwks: () => supervisor.issuer.jwks(),
     assetsDirectory: assetsDirectory(),
   });
   // Interrupted runs go on only now: their teams exchange leases at this edge.
   const recoveredRunCount = await supervisor.resume();
-  const tokens = Object.fromEntries(parts.DEVELOPMENT_ACCOUNTS.map((account) => [account, people.tokenFor(account)]));
+  const closed = new AbortController();
+  stack.defer(() => closed.abort(closing()));
   const owned = stack.move();
+  let disposed: Promise<void> | undefined;
   return {
+    ...parts.createRunCalls(supervisor.desk, people, closed.signal),
     url: server.url,
     teams: supervisor.teams,
     recoveredRunCount,
-    tokens,
-    pageLink: (account, path) => `${server.url}${path}${path.includes('?') ? '&' : '?'}key=${tokens[account] ?? ''}`,
-    ask: (goal, signal) => ask(supervisor.desk, people, { goal, signal: signal ?? new AbortController().signal }),
+    tokens: people.tokens,
+    pageLink: (account, path) =>
+      `${server.url}${path}${path.includes('?') ? '&' : '?'}key=${people.tokens[account] ?? ''}`,
     desk: supervisor.desk,
-    grantOf: people.grantFor,
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+    grantOf: (account) => people.grantFor(account),
+    trust: trustOf(keys, server.url),
+    [Symbol.asyncDispose]: () => (disposed ??= owned.disposeAsync()),
   };
 }
 
-/** ERR_CONFIG when a team to leave out is none of the case's. */
-function assertTeams({ case: definition, withoutTeams = [] }: CaseOpsOptions): void {
-  const unknown = withoutTeams.filter((team) => !Object.hasOwn(definition.teams, team));
+/** ERR_CONFIG when a team to leave out is none of the case's, or when names of teams meet. */
+function assertTeams(options: CaseOpsOptions, settings: Settings, { assertDistinct }: Parts): void {
+  const own = Object.keys(settings.case.teams);
+  assertDistinct([
+    ...own,
+    ...settings.remoteTeams.map(({ team }) => team),
+    ...(options.inProcessTeams ?? []).map(({ name }) => name),
+  ]);
+  const unknown = (options.withoutTeams ?? []).filter((team) => !own.includes(team));
   if (unknown.length === 0) return;
-  throw new CaseOpsError(
-    'ERR_CONFIG',
-    `Expected teams of the case (${Object.keys(definition.teams).join(', ')}), got ${unknown.join(', ')}.`,
-    { at: 'runtime' },
-  );
+  throw new CaseOpsError('ERR_CONFIG', `Expected teams of the case (${own.join(', ')}), got ${unknown.join(', ')}.`, {
+    at: 'runtime',
+  });
+}
+
+interface Address {
+  readonly directory: string;
+  readonly host: string;
+  /** 0: the one of last time, else any free one. */
+  readonly port: number;
+  readonly fetch: (request: Request) => Response | Promise<Response>;
+}
+
+async function openServer({ serveHttp }: Parts, { directory, host, port, fetch }: Address) {
+  const server =
+    port === 0
+      ? await onRememberedPort(readPorts(directory)['http'], (last) => serveHttp({ fetch, host, port: last }))
+      : await serveHttp({ fetch, host, port });
+  writePorts(directory, { http: Number(new URL(server.url).port) });
+  return server;
 }
 
 type Parts = Awaited<ReturnType<typeof loadParts>>;
 
-function openPeople(options: CaseOpsOptions, parts: Parts): DevelopmentIssuer {
-  return parts.createDevelopmentIssuer({
-    issuer: ISSUER,
-    audience: 'urn:caseops:api',
-    signer: parts.loadWorkloadKey(join(options.directory, 'keys'), 'people'),
-    clock: systemClock,
-    ids: systemIds,
-    supervisor: SUPERVISOR_WORKLOAD,
-    ...options.case.requester,
-    lifetimeS: TOKEN_LIFETIME_S,
-  });
-}
-
 /** The heavy parts, side by side and only now: a program that never starts a runtime never loads them. */
 async function loadParts() {
-  const [people, { createHttpEdge }, { serveHttp }, { createSupervisor }, { loadWorkloadKey }] = await Promise.all([
-    import('#authority/development-issuer.ts'),
+  const [
+    { openPeople },
+    { createHttpEdge },
+    { serveHttp },
+    { createSupervisor },
+    { openKeyRing },
+    { readSettings },
+    { createRunCalls },
+    { assertDistinct },
+  ] = await Promise.all([
+    import('./people.ts'),
     import('#protocols/http/api.ts'),
     import('#protocols/http/serve-http.ts'),
     import('./supervisor.ts'),
-    import('./workload-key.ts'),
+    import('./key-ring.ts'),
+    import('./settings.ts'),
+    import('./run-calls.ts'),
+    import('./team-members.ts'),
   ]);
-  const { createDevelopmentIssuer, DEVELOPMENT_ACCOUNTS } = people;
   return {
-    createDevelopmentIssuer,
-    DEVELOPMENT_ACCOUNTS,
+    openPeople,
     createHttpEdge,
     serveHttp,
     createSupervisor,
-    loadWorkloadKey,
+    openKeyRing,
+    readSettings,
+    createRunCalls,
+    assertDistinct,
   };
 }
 
-async function ask(
-  desk: RunDesk,
-  people: DevelopmentIssuer,
-  { goal, signal }: { readonly goal: Goal; readonly signal: AbortSignal },
-): Promise<RunView> {
-  const grant = people.grantFor(goal.as ?? REQUESTER);
-  const { view } = await desk.submit(grant, {
-    text: goal.text,
-    language: goal.language,
-    sessionId: undefined,
-    idempotencyKey: goal.idempotencyKey,
+function closing(): CaseOpsError {
+  return new CaseOpsError('ERR_CANCELLED', 'This runtime is being disposed; the run goes on where it is resumed.', {
+    at: 'runtime',
   });
-  return desk.settled(grant, view.runId, signal);
 }
 
 /** Style sheets and icons stand at the package's root, beside `src` and `dist`. */

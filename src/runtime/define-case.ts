@@ -37,7 +37,6 @@ export function defineCase(definition: CaseDefinition): CaseDefinition {
       definition.goalKinds.map((kind) => kind.kind),
     ),
     ...(definition.goalKinds.length === 0 ? ['a case needs at least one goal kind'] : []),
-    ...(Object.keys(definition.teams).length === 0 ? ['a case needs at least one team'] : []),
   ];
   if (findings.length > 0) {
     throw new CaseOpsError('ERR_CONFIG', `The case ${definition.name} is not sound: ${findings.join('; ')}.`, {

@@ -8,22 +8,28 @@ import { parserOf, schemaDocument } from './schema-document.ts';
 
 export interface SkillOptions<I extends z.ZodObject, A extends z.ZodObject> {
   readonly id: string;
-  /** Semantic version of the contract. */
-  readonly version: string;
+  /** Semantic version of the contract; default 1.0.0. */
+  readonly version?: string;
   readonly description: string;
   readonly input: I;
   readonly artifact: A;
-  /** Which input is filled from which kind of entity or upstream output. Every input without a default must be named. */
-  readonly requires: readonly { readonly name: keyof z.output<I> & string; readonly kind: string }[];
+  /**
+   * Which input is filled from which kind of entity or upstream output. Every input without a default must be named. Left out: each
+   * of those is filled from the kind of its own name.
+   */
+  readonly requires?: readonly { readonly name: keyof z.output<I> & string; readonly kind: string }[];
   /** Output kinds and where each is in the artifact's data (JSON pointer; empty: the whole). */
   readonly produces: readonly { readonly kind: string; readonly pointer: string }[];
-  readonly risk: SkillContract['risk'];
-  readonly actions: readonly string[];
+  /** Default `read_only`. */
+  readonly risk?: SkillContract['risk'];
+  /** Default: exactly the actions of its tools. */
+  readonly actions?: readonly string[];
   /** Default none. */
   readonly effectActions?: readonly string[];
-  /** Which input names a resource: `{ type: 'claim', input: 'claim_id' }`. */
-  readonly resources: readonly { readonly type: string; readonly input: keyof z.output<I> & string }[];
-  readonly purposes: readonly string[];
+  /** Which input names a resource: `{ type: 'claim', input: 'claim_id' }`. Default: what its tools read, by arguments of that name. */
+  readonly resources?: readonly { readonly type: string; readonly input: keyof z.output<I> & string }[];
+  /** Default: the purposes that all its tools serve. */
+  readonly purposes?: readonly string[];
   /** The tools its worker may call; none: its lease may not be narrowed further. */
   readonly tools: readonly { readonly contract: ToolContract }[];
   /** Default: the data classes of its tools, or `internal`. */
@@ -75,23 +81,27 @@ export function defineSkill<I extends z.ZodObject, A extends z.ZodObject>(
 
 type AnySkill = SkillOptions<z.ZodObject, z.ZodObject>;
 
+const VERSION_DEFAULT = '1.0.0';
+
 function schemasOf(
   options: AnySkill,
 ): Pick<SkillContract, 'skillId' | 'version' | 'description' | 'input' | 'artifact' | 'requires' | 'produces'> {
-  const { id, version, description } = options;
+  const { id, description, version = VERSION_DEFAULT } = options;
   const urn = `urn:caseops:skill:${id}`;
+  const input = schemaDocument({ id: `${urn}:input`, version, schema: options.input.strict(), side: 'input' });
+  const requires = options.requires ?? requiredOf(input).map((name) => ({ name, kind: name }));
   return {
     skillId: id,
     version,
     description,
-    input: schemaDocument({ id: `${urn}:input`, version, schema: options.input.strict(), side: 'input' }),
+    input,
     artifact: schemaDocument({
       id: `${urn}:artifact`,
       version,
       schema: options.artifact.strict(),
       side: 'output',
     }),
-    requires: options.requires.map(({ name, kind }) => ({ name, kind })),
+    requires: requires.map(({ name, kind }) => ({ name, kind })),
     produces: options.produces.map(({ kind, pointer }) => ({ kind, pointer })),
   };
 }
@@ -100,20 +110,21 @@ function authorityOf(options: AnySkill): Partial<SkillContract> {
   const tools = options.tools.map(({ contract }) => contract);
   const classes = unique(tools.map(({ classification }) => classification));
   const effectActions = [...(options.effectActions ?? [])];
+  const risk = options.risk ?? 'read_only';
   return {
-    risk: options.risk,
-    actions: [...options.actions],
+    risk,
+    actions: [...(options.actions ?? unique(tools.flatMap(({ requiredActions }) => requiredActions)))],
     effectActions,
-    resources: options.resources.map(({ type, input }) => ({ type, input })),
+    resources: [...(options.resources ?? resourcesOf(tools))].map(({ type, input }) => ({ type, input })),
     datatypes: [...(options.datatypes ?? (classes.length > 0 ? classes : ['internal']))],
-    purposes: [...options.purposes],
+    purposes: [...(options.purposes ?? sharedPurposes(tools))],
     toolContracts: tools.map(({ server, tool, version, digest }) => ({ server, tool, version, digest })),
     evidence: {
       anchorTypes: [...(options.evidence?.anchorTypes ?? unique(tools.map(({ evidence }) => evidence.anchorType)))],
       countMin: options.evidence?.countMin ?? (tools.length > 0 ? 1 : 0),
     },
-    approval: options.approval ?? (options.risk === 'effect' ? 'person' : 'none'),
-    sideEffect: options.risk === 'effect' || effectActions.length > 0 ? 'external' : 'none',
+    approval: options.approval ?? (risk === 'effect' ? 'person' : 'none'),
+    sideEffect: risk === 'effect' || effectActions.length > 0 ? 'external' : 'none',
   };
 }
 
@@ -139,9 +150,25 @@ function limitsOf(options: AnySkill): Partial<SkillContract> {
 }
 
 function unfilledInputs(contract: Pick<SkillContract, 'input' | 'requires'>): readonly string[] {
-  const required = z.array(z.string()).catch([]).parse(contract.input.schema['required']);
   const filled = new Set(contract.requires.map(({ name }) => name));
-  return required.filter((name) => !filled.has(name));
+  return requiredOf(contract.input).filter((name) => !filled.has(name));
+}
+
+function requiredOf({ schema }: SkillContract['input']): readonly string[] {
+  return z.array(z.string()).catch([]).parse(schema['required']);
+}
+
+function resourcesOf(tools: readonly ToolContract[]): SkillContract['resources'] {
+  const byKey = new Map(
+    tools.map(({ resource: { type, argument } }) => [`${type}:${argument}`, { type, input: argument }]),
+  );
+  return [...byKey.values()];
+}
+
+/** A lease for a tool has the skill's purpose, so a purpose that one tool does not serve is none of the skill's. */
+function sharedPurposes(tools: readonly ToolContract[]): readonly string[] {
+  const [first, ...rest] = tools;
+  return (first?.purposes ?? []).filter((purpose) => rest.every(({ purposes }) => purposes.includes(purpose)));
 }
 
 function unique(values: readonly string[]): readonly string[] {

@@ -6,6 +6,7 @@ import { toolContract, type ToolContract } from '#contracts/tool-contract.ts';
 import { digestOf } from '#kernel/digest.ts';
 import type { McpServerDefinition, PolicyRow, SkillDefinition, TeamDefinition } from '#ports/team-definition.ts';
 import type { DefinedWorker } from './define-worker.ts';
+import { SUPERVISOR_WORKLOAD } from './workloads.ts';
 
 export interface TeamOptions {
   readonly version: string;
@@ -14,7 +15,10 @@ export interface TeamOptions {
   /** Skills that are published but that nobody can run yet: no plan may use them. */
   readonly contractsOnly?: readonly { readonly contract: SkillDefinition<unknown, unknown>['contract'] }[];
   readonly mcpServers: readonly McpServerDefinition[];
-  readonly policy: readonly PolicyRow[];
+  /** The team's own policy. Give this or `tenants`. */
+  readonly policy?: readonly PolicyRow[];
+  /** Instead of a policy: the supervisor may use each skill that is no effect, for its own purposes, for exactly these tenants. */
+  readonly tenants?: readonly string[];
 }
 
 /**
@@ -31,12 +35,16 @@ export function defineTeam(name: string, options: TeamOptions): TeamDefinition {
       available: false,
     })),
   ];
+  const policy = options.policy ?? policyFor(skills, options.tenants ?? []);
   const findings = [
     ...nameFindings(name, options),
+    ...((options.policy === undefined) === (options.tenants === undefined)
+      ? ['it needs either a policy or the tenants it serves']
+      : []),
     ...skillFindings(skills),
     ...serverFindings(options.mcpServers),
     ...options.workers.flatMap((worker) => workerFindings(worker, options.mcpServers)),
-    ...skills.filter(({ available }) => available).flatMap((skill) => policyFindings(skill, options.policy)),
+    ...skills.filter(({ available }) => available).flatMap((skill) => policyFindings(skill, policy)),
   ];
   if (findings.length > 0)
     throw new CaseOpsError('ERR_CONFIG', `Team ${name} cannot be defined: ${findings.join('; ')}.`, {
@@ -50,9 +58,28 @@ export function defineTeam(name: string, options: TeamOptions): TeamDefinition {
     skills,
     workers: [...options.workers],
     mcpServers: [...options.mcpServers],
-    policy: [...options.policy],
-    policyDigest: digestOf(options.policy),
+    policy: [...policy],
+    policyDigest: digestOf(policy),
   };
+}
+
+/** Effects are never allowed by a shorthand. */
+function policyFor(skills: readonly SkillContract[], tenants: readonly string[]): readonly PolicyRow[] {
+  return skills
+    .filter(({ available, risk }) => available && risk !== 'effect')
+    .flatMap(({ actions, resources, purposes }) =>
+      actions.flatMap((action) =>
+        resources.flatMap(({ type }) =>
+          purposes.map((purpose) => ({
+            actor: SUPERVISOR_WORKLOAD,
+            action,
+            resourceType: type,
+            purpose,
+            tenants: [...tenants],
+          })),
+        ),
+      ),
+    );
 }
 
 function nameFindings(name: string, options: TeamOptions): readonly string[] {

@@ -13,8 +13,8 @@ export interface ToolOptions<I extends z.ZodObject, R extends z.ZodObject> {
   /** The MCP server that serves it. */
   readonly server: string;
   readonly name: string;
-  /** Semantic version of the contract. */
-  readonly version: string;
+  /** Semantic version of the contract; default 1.0.0. */
+  readonly version?: string;
   readonly description: string;
   /** The arguments. No tool takes a tenant: it comes from the lease. */
   readonly input: I;
@@ -22,8 +22,8 @@ export interface ToolOptions<I extends z.ZodObject, R extends z.ZodObject> {
   readonly record: R;
   /** Which argument names the resource: `{ type: 'claim', argument: 'claim_id' }`. */
   readonly resource: { readonly type: string; readonly argument: keyof z.output<I> & string };
-  /** The system that owns the records, such as `claims-db`. */
-  readonly source: string;
+  /** The system that owns the records, such as `claims-db`; default: the server's name. */
+  readonly source?: string;
   /** The part of an anchor before `:`, such as `claim`. */
   readonly anchorType: string;
   readonly actions: readonly string[];
@@ -65,7 +65,7 @@ export function defineTool<I extends z.ZodObject, R extends z.ZodObject>(
     idempotency: options.idempotency ?? (options.sideEffect === 'external' ? 'none' : 'read'),
     taskSupport: 'forbidden',
     evidence: {
-      source: options.source,
+      source: options.source ?? options.server,
       anchorType: options.anchorType,
       recordsPointer: '/records',
       dataPointer: '/data',
@@ -93,7 +93,7 @@ export function defineTool<I extends z.ZodObject, R extends z.ZodObject>(
 function wireOf(
   options: ToolOptions<z.ZodObject, z.ZodObject>,
 ): Pick<ToolContract, 'server' | 'tool' | 'version' | 'protocolVersion' | 'description' | 'input' | 'output'> {
-  const { server, name, version, description } = options;
+  const { server, name, description, version = '1.0.0' } = options;
   const output = z.strictObject({
     records: z.array(
       z.strictObject({

@@ -6,9 +6,8 @@ import { mkdirSync } from 'node:fs';
 import { signCard } from '#authority/card-trust.ts';
 import { createLeaseExchange } from '#authority/exchange-client.ts';
 import { createGuard } from '#authority/guard.ts';
-import type { GuardOptions } from '#authority/guard-options.ts';
 import { httpAnswer } from '#authority/http-answer.ts';
-import { thumbprint } from '#authority/es256.ts';
+import { createSigner } from '#authority/es256.ts';
 import { createPolicyTable } from '#authority/policy-table.ts';
 import type { CapabilityCard } from '#contracts/capability-snapshot.ts';
 import { createLocalDriver } from '#drivers/local/local-driver.ts';
@@ -16,9 +15,8 @@ import { createTeamSupervisor } from '#execution/team-supervisor.ts';
 import { digestOf } from '#kernel/digest.ts';
 import type { RunState } from '#kernel/run-state.ts';
 import type { Driver } from '#ports/driver.ts';
-import type { Signer } from '#ports/signer.ts';
 import type { Store } from '#ports/store.ts';
-import type { McpServerDefinition, PolicyRow, TeamDefinition } from '#ports/team-definition.ts';
+import type { TeamDefinition } from '#ports/team-definition.ts';
 import { buildCard } from '#protocols/a2a/card-builder.ts';
 import { A2A_VERSION } from '#protocols/a2a/protocol-version.ts';
 import { CARD_PATH } from '#protocols/a2a/card-endpoint.ts';
@@ -30,20 +28,19 @@ import { onRememberedPort, readPorts, writePorts } from './ports-file.ts';
 import type { ServedTeam, ServeTeamOptions } from './serve-team.ts';
 import { systemClock } from './system-clock.ts';
 import { systemIds } from './system-ids.ts';
-import type { Trust } from './team-config.ts';
+import { guardOptions, toolPolicy, TOOL_BODY_BYTES_MAX, type TeamWorld } from './team-world.ts';
 import { loadWorkloadKey } from './workload-key.ts';
-import { SUPERVISOR_WORKLOAD, teamWorkload } from './workloads.ts';
+import { teamWorkload } from './workloads.ts';
 
 const HOST = '127.0.0.1';
 const A2A_BODY_BYTES_MAX = 1_048_576;
-const TOOL_BODY_BYTES_MAX = 262_144;
 
 /** What serveTeam does, with everything that it needs loaded. */
 export async function hostTeam(team: TeamDefinition, options: ServeTeamOptions): Promise<ServedTeam> {
   const { directory, trust, host = HOST } = options;
   mkdirSync(directory, { recursive: true });
   await using stack = new AsyncDisposableStack();
-  const signer = loadWorkloadKey(directory, 'workload');
+  const signer = options.key === undefined ? loadWorkloadKey(directory, 'workload') : createSigner(options.key);
   const world: World = { team, trust, host, signer, workload: teamWorkload(team.name), ports: readPorts(directory) };
   const store = stack.use(openStore(directory, 'runs.db'));
   const doors = await openToolServers(world, store, stack);
@@ -115,12 +112,8 @@ async function describeTeam(world: World, at: Description): Promise<DescribedTea
   return { door, card: JSON.stringify(signed), rest: guarded(rest), rpc: guarded(rpc), refuse: httpAnswer };
 }
 
-interface World {
-  readonly team: TeamDefinition;
-  readonly trust: Trust;
+interface World extends TeamWorld {
   readonly host: string;
-  readonly signer: Signer;
-  readonly workload: string;
   readonly ports: Readonly<Record<string, number>>;
 }
 
@@ -159,39 +152,6 @@ async function openToolServers(
     opened.push({ name: server.name, door });
   }
   return opened;
-}
-
-/** Only the team's own workload may call its tools, for the purposes and tenants that the team serves at all. */
-function toolPolicy({ team, workload }: World, server: McpServerDefinition): readonly PolicyRow[] {
-  const tenants = [...new Set(team.policy.flatMap((row) => row.tenants))];
-  return server.tools.flatMap(({ contract }) =>
-    contract.requiredActions.flatMap((action) =>
-      contract.purposes.map((purpose) => ({
-        actor: workload,
-        action,
-        resourceType: contract.resource.type,
-        purpose,
-        tenants,
-      })),
-    ),
-  );
-}
-
-function guardOptions(
-  { trust, signer, workload, team }: World,
-  own: Pick<GuardOptions, 'boundary' | 'audience' | 'policy'>,
-): GuardOptions {
-  const known = new Map([
-    [thumbprint(trust.supervisorKey), SUPERVISOR_WORKLOAD],
-    [signer.thumbprint, workload],
-  ]);
-  return {
-    ...own,
-    issuers: [{ issuer: trust.issuer, keys: trust.issuerKeys }],
-    clock: systemClock,
-    workloads: (jkt) => known.get(jkt),
-    policyDigest: team.policyDigest,
-  };
 }
 
 /** As the team names itself in the plans of its own runs. */

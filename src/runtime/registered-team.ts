@@ -8,7 +8,7 @@ import { digestOf } from '#kernel/digest.ts';
 import type { TeamAnnouncement, TeamTransport } from '#ports/team-transport.ts';
 import { INTERFACE_PATHS } from '#protocols/a2a/team-server.ts';
 import { A2A_VERSION } from '#protocols/a2a/protocol-version.ts';
-import type { CaseOpsOptions } from './create-case-ops.ts';
+import type { CaseDefinition } from './define-case.ts';
 import { readPorts } from './ports-file.ts';
 import { systemClock } from './system-clock.ts';
 import { loadWorkloadKey } from './workload-key.ts';
@@ -19,7 +19,7 @@ const NO_PORT = 9;
 
 /** From its definition and its key; ERR_CONFIG when the case has no such team. */
 export async function registeredTeam(
-  options: Pick<CaseOpsOptions, 'case' | 'directory'>,
+  options: { readonly case: CaseDefinition; readonly directory: string },
   team: string,
 ): Promise<TeamAnnouncement> {
   const load = Object.hasOwn(options.case.teams, team) ? options.case.teams[team] : undefined;

@@ -1,4 +1,5 @@
 /** Serves a team over A2A in this process. What it needs is loaded only when it is called. */
+import type { PrivateJwk } from '#authority/es256.ts';
 import type { PublicJwk } from '#ports/signer.ts';
 import type { TeamDefinition } from '#ports/team-definition.ts';
 import type { Trust } from './team-config.ts';
@@ -8,6 +9,8 @@ export interface ServeTeamOptions {
   readonly directory: string;
   readonly trust: Trust;
   readonly host?: string;
+  /** The team's ES256 private key as a JWK; left out: made and kept in `directory`. */
+  readonly key?: PrivateJwk | undefined;
 }
 
 export interface ServedTeam extends AsyncDisposable {

@@ -1,4 +1,5 @@
 /** Starts each team of a case as an operating system process of its own. A team ends when this process does. */
+import type { PrivateJwk } from '#authority/es256.ts';
 import { CaseOpsError } from '#contracts/error.ts';
 import { fork, type ChildProcess } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -19,6 +20,8 @@ export interface TeamChildOptions {
   readonly caseModule: string;
   readonly directory: string;
   readonly trust: Trust;
+  /** Handed over on the private channel, never by argument or environment. */
+  readonly key: PrivateJwk | undefined;
   readonly startMsMax: number;
 }
 
@@ -45,6 +48,7 @@ export async function startTeamChild(options: TeamChildOptions): Promise<TeamChi
     team: options.team,
     directory: options.directory,
     trust: options.trust,
+    ...(options.key === undefined ? {} : { key: options.key }),
   };
   child.send(start);
   try {

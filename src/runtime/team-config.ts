@@ -9,6 +9,15 @@ export const publicJwk: z.ZodType<PublicJwk> = z.object({
   y: z.string(),
 });
 
+/** A workload's own key, as it travels over a private channel only. */
+export const privateJwk = z.object({
+  kty: z.literal('EC'),
+  crv: z.literal('P-256'),
+  x: z.string(),
+  y: z.string(),
+  d: z.string(),
+});
+
 /** Pinned by whoever starts the team; nothing of it is taken from the network. */
 export const trust = z.strictObject({
   issuer: z.string(),
@@ -25,6 +34,8 @@ export const teamStart = z.strictObject({
   team: z.string(),
   directory: z.string(),
   trust,
+  /** Absent: the team keeps a key of its own in its directory. */
+  key: privateJwk.optional(),
 });
 export type TeamStart = z.infer<typeof teamStart>;
 

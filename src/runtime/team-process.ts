@@ -1,7 +1,7 @@
 /** Entry of a team's process: waits for its parent's one message, serves the team, ends when the parent does. */
 import { toErrorRecord } from '#contracts/error.ts';
 import { join } from 'node:path';
-import type { CaseDefinition } from './define-case.ts';
+import { loadCase } from './load-case.ts';
 import { serveTeam, type ServedTeam } from './serve-team.ts';
 import { systemClock } from './system-clock.ts';
 import { teamStart, type TeamReady } from './team-config.ts';
@@ -26,7 +26,7 @@ async function start(raw: unknown): Promise<void> {
   if (load === undefined) throw new Error(`case ${definition.name} has no team ${told.team}`);
   const factory = await load();
   const team = factory({ directory: join(told.directory, 'records'), now: () => systemClock.now() });
-  served = await serveTeam(team, { directory: told.directory, trust: told.trust });
+  served = await serveTeam(team, { directory: told.directory, trust: told.trust, key: told.key });
   const ready: TeamReady = {
     kind: 'ready',
     url: served.url,
@@ -36,16 +36,6 @@ async function start(raw: unknown): Promise<void> {
     recoveredRunCount: served.recoveredRunCount,
   };
   process.send?.(ready);
-}
-
-async function loadCase(module: string): Promise<CaseDefinition> {
-  const exports = (await import(module)) as Readonly<Record<string, unknown>>;
-  const found = Object.values(exports).find(
-    (value): value is CaseDefinition =>
-      typeof value === 'object' && value !== null && 'teams' in value && 'goalKinds' in value,
-  );
-  if (found === undefined) throw new Error(`${module} exports no case`);
-  return found;
 }
 
 async function end(): Promise<void> {

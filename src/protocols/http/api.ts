@@ -28,7 +28,7 @@ export interface TokenResponse {
 export interface HttpEdge {
   readonly desk: RunDesk;
   /** The person behind a bearer token, or undefined. */
-  readonly authenticate: (token: string) => RootGrant | undefined;
+  readonly authenticate: (token: string) => RootGrant | undefined | Promise<RootGrant | undefined>;
   /** The person behind the page's cookie: the same tokens, handed over once by `?key=`. */
   readonly token: (request: TokenRequest) => Promise<TokenResponse>;
   readonly jwks: () => unknown;
@@ -61,7 +61,7 @@ function apiRoutes({ desk, authenticate }: HttpEdge): Hono<ApiEnvironment> {
   const api = new Hono<ApiEnvironment>();
   api.use('*', async (c, next) => {
     const token = /^Bearer ([\w.~+/-]+=*)$/.exec(c.req.header('authorization') ?? '')?.[1];
-    const grant = token === undefined ? undefined : authenticate(token);
+    const grant = token === undefined ? undefined : await authenticate(token);
     if (grant === undefined)
       throw new CaseOpsError('ERR_UNAUTHENTICATED', 'Expected a valid bearer token.', { at: 'http' });
     c.set('grant', grant);

@@ -65,7 +65,7 @@ interface Showing {
 async function show(c: Context, { edge, icons, make }: Showing): Promise<Response> {
   const signIn = signedIn(c);
   if (signIn instanceof Response) return signIn;
-  const grant = signIn === undefined ? undefined : edge.authenticate(signIn);
+  const grant = signIn === undefined ? undefined : await edge.authenticate(signIn);
   try {
     if (grant === undefined) {
       throw new CaseOpsError(
@@ -98,7 +98,7 @@ async function runPage({ desk }: HttpEdge, grant: RootGrant, c: Context): Promis
 
 /** The Why panel alone, for the script that swaps it. */
 async function whyPanel({ desk, authenticate }: HttpEdge, c: Context): Promise<Response> {
-  const grant = authenticate(cookieOf(c) ?? '');
+  const grant = await authenticate(cookieOf(c) ?? '');
   try {
     if (grant === undefined) throw new CaseOpsError('ERR_UNAUTHENTICATED', 'Sign in again.', { at: 'page' });
     const run = await desk.view(grant, c.req.param('id') ?? '');
