@@ -11,6 +11,7 @@ export interface SkillRan {
   readonly result: WorkerResult<unknown>;
   /** In order: `releases.get`. */
   readonly calls: readonly string[];
+  readonly observed: readonly Observed<unknown>[];
 }
 
 /** Rejects with what the worker throws, and when input or result do not conform to the skill. */
@@ -23,6 +24,7 @@ export async function runSkill(
   const parsed = worker.parseInput(input);
   if (!parsed.ok) throw new Error(`the input of ${skill} does not conform: ${JSON.stringify(parsed.issues)}`);
   const calls: string[] = [];
+  const seen: Observed<unknown>[] = [];
   const { signal } = new AbortController();
   const context: WorkerContext = {
     signal,
@@ -38,13 +40,15 @@ export async function runSkill(
       calls.push(tool.contract.tool);
       const caller = { tenant, subject: `requester@${tenant}`, purpose: 'release_promotion', leaseId: 'lse_1', signal };
       const records = await endpoint.invoke(args, caller);
-      return records.map((record, index) => observed(tool, { record, index: calls.length * 100 + index }));
+      const found = records.map((record, index) => observed(tool, { record, index: calls.length * 100 + index }));
+      seen.push(...found);
+      return found;
     },
   };
   const result = await worker.run(parsed.value, context);
   if ('data' in result && !worker.parseArtifact(result.data).ok)
     throw new Error(`the result of ${skill} does not conform: ${JSON.stringify(result.data)}`);
-  return { result, calls };
+  return { result, calls, observed: seen };
 }
 
 type Returned = Awaited<ReturnType<TeamDefinition['mcpServers'][number]['tools'][number]['invoke']>>[number];

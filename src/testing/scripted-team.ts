@@ -4,7 +4,7 @@
  */
 import { ARTIFACT_VERSION, type Artifact } from '#contracts/artifact.ts';
 import type { Dispatch } from '#contracts/dispatch.ts';
-import { CaseOpsError, type ErrorRecord } from '#contracts/error.ts';
+import { CaseOpsError, type ErrorRecord, toErrorRecord } from '#contracts/error.ts';
 import type { Evidence, ToolCall } from '#contracts/evidence.ts';
 import type { LeaseRow } from '#contracts/lease.ts';
 import { artifactDigest } from '#kernel/artifact-acceptance.ts';
@@ -30,8 +30,8 @@ export interface ScriptedTeamOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly store: Store;
-  /** By skill; undefined: nothing found. */
-  readonly find: (dispatch: Dispatch) => Finding | undefined;
+  /** By skill; undefined: nothing found. What it throws fails the task. */
+  readonly find: (dispatch: Dispatch) => Finding | undefined | Promise<Finding | undefined>;
 }
 
 export interface ScriptedTeam extends TeamTransport {
@@ -88,7 +88,12 @@ export function createScriptedTeam(options: ScriptedTeamOptions): ScriptedTeam {
       yield { kind: 'started', taskId: task.taskId, contextId: task.contextId };
       if (scripted.faults.workMs !== undefined) await clock.sleep(scripted.faults.workMs, signal);
       if (scripted.faults.failWith !== undefined) return yield { kind: 'failed', error: scripted.faults.failWith };
-      const artifact = made.get(dispatch.dispatchId) ?? (await deliver(options, scripted, { dispatch, task }));
+      let artifact = made.get(dispatch.dispatchId);
+      try {
+        artifact ??= await deliver(options, scripted, { dispatch, task });
+      } catch (error) {
+        return yield { kind: 'failed', error: toErrorRecord(error, { code: 'ERR_TEAM_FAILED', at: 'worker' }) };
+      }
       made.set(dispatch.dispatchId, artifact);
       yield { kind: 'artifact', artifact, bytes: new TextEncoder().encode(JSON.stringify(artifact)) };
     },
@@ -112,7 +117,7 @@ async function deliver(
   const { clock, ids, announcement } = options;
   const skill = announcement.skills.find(({ skillId }) => skillId === dispatch.skillId);
   const childId = await exchange(options, by);
-  const finding = options.find(dispatch);
+  const finding = await options.find(dispatch);
   const callId = ids.next('call');
   const observed = finding === undefined ? [] : [evidenceOf(finding, { ids, clock, callId, team: scripted.team })];
   const open: Omit<Artifact, 'contentDigest'> = {
