@@ -5,6 +5,7 @@
 import { healthTeam } from '../../cases/release/health/team.ts';
 import type { HealthSource } from '../../cases/release/health/health-source.ts';
 import { releaseCase } from '../../cases/release/case.ts';
+import { promotionTarget } from '../../cases/release/promotion-target.ts';
 import { runSkill } from '../../cases/release/run-skill.ts';
 import { createEmbeddedIssuer } from '#authority/embedded-issuer.ts';
 import { generateSigner } from '#authority/es256.ts';
@@ -20,7 +21,6 @@ import { createRulesIntake } from '#control/intake.ts';
 import { createRunDesk } from '#control/run-desk.ts';
 import { createRunHandlers } from '#control/run-handlers.ts';
 import { createLocalDriver } from '#drivers/local/local-driver.ts';
-import { createFlagFileTarget } from '#effects/targets/flag-file-target.ts';
 import { createEffectWriter } from '#effects/writer.ts';
 import { WRITER_AUDIENCE } from '#effects/writer-options.ts';
 import { explainClaims } from '#evidence/why.ts';
@@ -33,7 +33,7 @@ import { createScriptedTeam, type Finding } from '#testing/scripted-team.ts';
 import { seededClock } from '#testing/seeded-clock.ts';
 import { seededIds } from '#testing/seeded-ids.ts';
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -65,25 +65,6 @@ export interface ReleaseWorld extends AsyncDisposable {
   tamper: ((dispatch: Dispatch, finding: Finding) => Finding) | undefined;
 }
 
-/** What an operator would have put there: the release at 5 %, version 3. */
-export const FLAGS = JSON.stringify({
-  $schema: 'https://flagd.dev/schema/v0/flags.json',
-  flags: {
-    'reranker-v17': {
-      state: 'ENABLED',
-      variants: { on: true, off: false },
-      defaultVariant: 'off',
-      targeting: {
-        fractional: [
-          ['on', 5],
-          ['off', 95],
-        ],
-      },
-      metadata: { version: 'v3' },
-    },
-  },
-});
-
 export async function releaseWorld(health?: HealthSource): Promise<ReleaseWorld> {
   const directory = mkdtempSync(join(tmpdir(), 'release-'));
   const flagPath = join(directory, 'flags', 'tenant-7.flagd.json');
@@ -113,7 +94,7 @@ export async function releaseWorld(health?: HealthSource): Promise<ReleaseWorld>
     clock,
     workloads: (jkt) => (jkt === keys.own.thumbprint ? SUPERVISOR : undefined),
   });
-  const targets = [createFlagFileTarget({ directory: join(directory, 'flags'), clock })];
+  const targets = [promotionTarget({ directory: join(directory, 'flags'), clock })];
   const shared = { driver, store, issuer, clock, ids, grants, workload: SUPERVISOR };
   const effects = { writer: createEffectWriter({ ...shared, targets, guard, policy }), policy };
   const world: { tamper: ReleaseWorld['tamper'] } = { tamper: undefined };
@@ -159,8 +140,6 @@ export async function releaseWorld(health?: HealthSource): Promise<ReleaseWorld>
     goalsPerMinuteMax: 1_000,
     why: (ref, claim) => explainClaims(store, { ref, claim }),
   });
-  mkdirSync(join(directory, 'flags'), { recursive: true });
-  writeFileSync(flagPath, FLAGS);
   const settle = async (runId: string): Promise<RunView> => {
     for (let turn = 0; turn < 1_200; turn++) {
       const view = await desk.view(OPERATOR, runId);
