@@ -77,6 +77,8 @@ function note(event: StreamedEvent, steps: Map<string, StepLine>): string | unde
       return set('running');
     case 'step.attempt_failed':
       return `${stepId}: ${(body['error'] as { message: string }).message}`;
+    case 'worker.proposed':
+      return body['verdict'] === 'refused' ? `${stepId}: a proposal was refused: ${String(body['reason'])}` : undefined;
     case 'step.settled':
       return set((body['result'] as { status: string }).status);
     case 'step.skipped':

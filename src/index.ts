@@ -4,6 +4,7 @@ export type { Finding, Plan } from '#contracts/plan.ts';
 export type { ClaimView, RunSummary, RunView, StepView, WhyLink, WhyView } from '#contracts/run-view.ts';
 export type { AgentView, PlanPreview, RunDesk } from '#ports/run-desk.ts';
 export type { GoalKind } from '#ports/goal-kind.ts';
+export type { ToolProposalRequest, ToolProposalText, ToolProposer } from '#ports/model.ts';
 export type {
   Observed,
   PolicyRow,
@@ -30,6 +31,7 @@ export { loadConfig, type LoadedConfig } from './runtime/load-config.ts';
 export { remoteTeam, type RemoteTeam, type RemoteTeamOptions } from './runtime/remote-team.ts';
 export { deploymentTrust } from './runtime/deployment-trust.ts';
 export { defineGoalKind, type GoalKindOptions } from './runtime/define-goal-kind.ts';
+export { defineAgenticWorker, type AgenticWorkerOptions } from './runtime/define-agentic-worker.ts';
 export { defineCase, type CaseDefinition, type TeamContext, type TeamFactory } from './runtime/define-case.ts';
 export { createGoverned } from './runtime/create-governed.ts';
 export type {

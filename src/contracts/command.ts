@@ -17,6 +17,7 @@ import type { EffectRow } from './effect-row.ts';
 import type { ApprovalId, Digest, DispatchId, EffectId, LeaseId, RunId, StepId, Tenant } from './ids.ts';
 import type { Proposal } from './proposal.ts';
 import type { EffectReceipt } from './receipt.ts';
+import type { ProposalRecord } from './tool-proposal.ts';
 
 export interface RunRef {
   readonly tenant: Tenant;
@@ -97,6 +98,8 @@ export type Command =
       readonly sizeBytes: number;
       readonly usage: Usage;
     })
+  /** A model's proposal inside the attempt's worker, judged; noted before anything is called. */
+  | (AtStep & { readonly kind: 'noteProposal'; readonly proposal: ProposalRecord })
   /** The attempt ended without an acceptable artifact. */
   | (AtStep & { readonly kind: 'fail'; readonly error: ErrorRecord; readonly usage: Usage })
   /**

@@ -29,6 +29,7 @@ import {
 import { finding, plan } from './plan.ts';
 import { skillContract } from './skill.ts';
 import { runResult, stepResult } from './step-result.ts';
+import { proposalRecord } from './tool-proposal.ts';
 
 export const EVENT_VERSION = 1;
 
@@ -147,6 +148,8 @@ export const EVENT_BODIES = {
     because: z.array(stepId).max(1_000),
     reason: z.string().max(500),
   }),
+  /** A model's proposal inside the step's worker, with what was decided about it. */
+  'worker.proposed': proposalRecord.extend(at),
   'artifact.received': z.strictObject({ ...artifactHead, sizeBytes: z.int().min(0) }),
   'artifact.accepted': z.strictObject({
     ...artifactHead,

@@ -23,6 +23,7 @@ import { session } from './session.ts';
 import { skillContract } from './skill.ts';
 import { stepResult } from './step-result.ts';
 import { toolContract } from './tool-contract.ts';
+import { toolProposal } from './tool-proposal.ts';
 
 export interface PublishedContract {
   readonly id: string;
@@ -41,11 +42,12 @@ const nouns: Readonly<Record<string, readonly [version: string, schema: z.ZodTyp
   lease: ['1.0.0', leaseClaims],
   artifact: ['1.0.0', artifact],
   evidence: ['1.0.0', evidence],
-  'step-result': ['1.0.0', stepResult],
+  'step-result': ['1.1.0', stepResult],
   error: ['1.0.0', errorRecord],
   claim: ['1.0.0', claim],
   answer: ['1.0.0', answer],
   'tool-contract': ['1.1.0', toolContract],
+  'tool-proposal': ['1.0.0', toolProposal],
   'effect-action': ['1.0.0', effectAction],
   proposal: ['1.0.0', proposal],
   approval: ['1.0.0', approvalRow],
@@ -61,6 +63,7 @@ const nouns: Readonly<Record<string, readonly [version: string, schema: z.ZodTyp
 const EVENT_CONTRACT_VERSIONS: Readonly<Partial<Record<string, string>>> = {
   'run.received': '1.1.0',
   'tool.adopted': '1.1.0',
+  'step.settled': '1.1.0',
 };
 
 const events = Object.entries(EVENT_BODIES).map(([kind, schema]): PublishedContract => ({

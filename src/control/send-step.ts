@@ -164,7 +164,7 @@ async function deliver(sending: Sending, update: Extract<TeamUpdate, { kind: 'ar
     artifact,
     artifactRef,
     sizeBytes: bytes.byteLength,
-    usage: usageOfArtifact(artifact, { attempt, nowMs: context.clock.nowMs() }),
+    usage: usageOfArtifact(artifact, { step: sending.step, attempt, nowMs: context.clock.nowMs() }),
   };
   await context.driver.deliver(state.ref, command, [
     { table: 'artifact', tenant: state.ref.tenant, digest: artifactRef, bytes },

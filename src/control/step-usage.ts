@@ -8,9 +8,13 @@ import type { RunContext } from './run-context.ts';
 /** The calls that the artifact documents; their evidence is checked against them. */
 export function usageOfArtifact(
   artifact: Artifact,
-  at: { readonly attempt: AttemptState; readonly nowMs: number },
+  at: { readonly step: StepState; readonly attempt: AttemptState; readonly nowMs: number },
 ): Usage {
-  return { modelTokenCount: 0, toolCallCount: artifact.toolCalls.length, durationMs: durationMs(at.attempt, at.nowMs) };
+  return {
+    modelTokenCount: tokenCountOf(at.step),
+    toolCallCount: artifact.toolCalls.length,
+    durationMs: durationMs(at.attempt, at.nowMs),
+  };
 }
 
 /**
@@ -30,10 +34,15 @@ export async function usageOfLost(
   );
   const leased = exchanged.reduce((total, row) => total + usesOf(row.use), 0);
   return {
-    modelTokenCount: 0,
+    modelTokenCount: tokenCountOf(step),
     toolCallCount: Math.min(leased, step.definition.budget.toolCallCountMax),
     durationMs: durationMs(attempt, context.clock.nowMs()),
   };
+}
+
+/** What a team's models did is seen by nobody here: all that the step was granted counts. A skill without a model is granted none. */
+function tokenCountOf({ definition }: StepState): number {
+  return definition.budget.modelTokenCountMax;
 }
 
 function usesOf(use: string): number {

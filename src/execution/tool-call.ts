@@ -76,7 +76,7 @@ interface Attempt {
 }
 
 /** What the worker asks for, checked against the dispatch before a budget is touched or a lease exchanged. */
-function planCall<I, R>(
+export function planCall<I, R>(
   scope: StepScope,
   tools: readonly ToolContract[],
   wanted: { readonly tool: ToolDefinition<I, R>; readonly input: I },

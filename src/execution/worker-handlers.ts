@@ -210,6 +210,20 @@ function workerJob(
       leaseId: attempt.leaseId,
     },
     producer: { team: team.name, workload: card.workload, worker: endpoint.name },
+    proposed: { proposalCount: attempt.proposalCount, modelTokenCount: attempt.proposedTokenCount },
+    note: (proposed) =>
+      report(options, state, {
+        command: {
+          kind: 'noteProposal',
+          stepId,
+          planVersion: state.accepted?.plan.version ?? 1,
+          attempt: attempt.attempt,
+          dispatchId: attempt.dispatchId,
+          proposal: proposed,
+          ...by(options),
+        },
+        records: [],
+      }),
   };
 }
 

@@ -7,8 +7,10 @@ import type { Usage } from '#contracts/budget.ts';
 import { CaseOpsError, toErrorRecord, type ErrorRecord } from '#contracts/error.ts';
 import type { Evidence, ToolCall } from '#contracts/evidence.ts';
 import type { SkillContract } from '#contracts/skill.ts';
+import type { ProposalRecord } from '#contracts/tool-proposal.ts';
 import { artifactDigest } from '#kernel/artifact-acceptance.ts';
 import type { WorkerContext, WorkerEndpoint, WorkerResult } from '#ports/team-definition.ts';
+import { createAgent, type Agent } from './agentic-worker.ts';
 import { createEvidenceBinder, type EvidenceBinder } from './evidence-binder.ts';
 import { assertRunning, endOf, timeLeftMs, type StepScope } from './step-scope.ts';
 import { createToolCaller, type ToolCaller } from './tool-call.ts';
@@ -19,6 +21,10 @@ export interface WorkerJob extends StepScope {
   /** What the artifact answers. */
   readonly binding: Artifact['binding'];
   readonly producer: Artifact['producer'];
+  /** Has a model's proposal in the run's log; of an agentic worker only. */
+  readonly note: (proposal: ProposalRecord) => Promise<void>;
+  /** What a model proposed in this attempt before a restart. */
+  readonly proposed: { readonly proposalCount: number; readonly modelTokenCount: number };
 }
 
 export type WorkerOutcome = {
@@ -35,9 +41,10 @@ export async function runWorker(job: WorkerJob): Promise<WorkerOutcome> {
   const startedAtMs = job.clock.nowMs();
   const binder = createEvidenceBinder(job.ids);
   const caller = createToolCaller(job, { tools: job.endpoint.tools, binder });
+  const agent = agentOf(job, { caller, binder });
   const spent = (): Pick<WorkerOutcome, 'usage' | 'toolCalls'> => ({
     usage: {
-      modelTokenCount: 0,
+      modelTokenCount: agent?.modelTokenCount ?? 0,
       toolCallCount: caller.callCount,
       durationMs: Math.max(0, Math.round(job.clock.nowMs() - startedAtMs)),
     },
@@ -47,11 +54,22 @@ export async function runWorker(job: WorkerJob): Promise<WorkerOutcome> {
     const input = parseInput(job);
     assertRunning(job);
     assertEnoughTime(job);
-    const result = await untilAborted(job, () => job.endpoint.run(input, contextOf(job, caller)));
+    const result = await untilAborted(job, () =>
+      agent === undefined ? job.endpoint.run(input, contextOf(job, caller)) : agent.run(input),
+    );
     return { ok: true, artifact: artifactOf(job, { result, binder, toolCalls: caller.calls() }), ...spent() };
   } catch (error) {
     return { ok: false, error: toErrorRecord(error, { code: 'ERR_TEAM_FAILED', at: 'worker' }), ...spent() };
   }
+}
+
+function agentOf(
+  job: WorkerJob,
+  by: { readonly caller: ToolCaller; readonly binder: EvidenceBinder },
+): Agent | undefined {
+  const { endpoint, skill, note, proposed } = job;
+  if (endpoint.agent === undefined) return undefined;
+  return createAgent({ scope: job, spec: endpoint.agent, endpoint, skill, note, before: proposed, ...by });
 }
 
 function parseInput(job: WorkerJob): unknown {

@@ -26,6 +26,7 @@ import { decideCancel, decideCompose, decideSettleCancel } from './decide-end.ts
 import { decideAdmit, decideClarify, decideReceive } from './decide-goal.ts';
 import { decideGiveUp } from './decide-give-up.ts';
 import { decidePropose } from './decide-plan.ts';
+import { decideNoteProposal } from './decide-proposal.ts';
 import { decideReplayEffect } from './decide-replay.ts';
 import { decideDeliver, decideFail } from './decide-result.ts';
 import { decideRecover, decideTick } from './decide-time.ts';
@@ -65,6 +66,7 @@ const DECIDERS: { readonly [K in Kind]: Decider<K> } = {
   propose: decidePropose,
   dispatch: decideDispatch,
   start: decideStart,
+  noteProposal: decideNoteProposal,
   deliver: decideDeliver,
   fail: decideFail,
   compose: decideCompose,

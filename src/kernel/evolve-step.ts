@@ -92,6 +92,8 @@ export function dispatchStep(state: RunState, { body, at }: EventOf<'step.dispat
       taskId: undefined,
       contextId: undefined,
       error: undefined,
+      proposalCount: 0,
+      proposedTokenCount: 0,
     });
     step.phase = 'dispatched';
     step.notBeforeAt = undefined;
@@ -112,6 +114,14 @@ export function startStep(state: RunState, { body, at }: EventOf<'step.started'>
     attempt.contextId = body.contextId;
     step.phase = 'waiting';
   });
+}
+
+/** What a model has proposed counts also after a restart of its worker. */
+export function noteProposal(state: RunState, { body }: EventOf<'worker.proposed'>): void {
+  const attempt = state.steps.get(body.stepId)?.attempts[body.attempt - 1];
+  if (attempt === undefined) return;
+  attempt.proposalCount = body.index;
+  attempt.proposedTokenCount += body.modelTokenCount;
 }
 
 /** The attempt is over without a result; with `retryAt` the step is ready again then. */

@@ -326,3 +326,23 @@ test('an event about what the log never named changes nothing', () => {
   assert.equal(graph?.nodes.has(nodeId('step', 's9')), false);
   assert.deepEqual(graph === undefined ? [] : successors(graph, 'step:s9', 'DEPENDS_ON'), []);
 });
+
+test("a model's proposal is no context: what was called is in the artifact", () => {
+  const proposal: EventDraft = {
+    kind: 'worker.proposed',
+    body: {
+      stepId: 's1',
+      planVersion: 1,
+      attempt: 1,
+      index: 1,
+      proposed: 'call',
+      verdict: 'permitted',
+      reason: 'lawful',
+      modelVersion: 'scripted-1',
+      modelTokenCount: 3,
+    },
+  };
+  const without = graphOf(SETTLED);
+  const graph = graphOf([...SETTLED, proposal]);
+  assert.deepEqual([graph.nodes.size, graph.edges.length], [without.nodes.size, without.edges.length]);
+});

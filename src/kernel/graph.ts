@@ -92,6 +92,9 @@ function addEvent(builder: Builder, event: RunEvent): void {
     case 'run.admitted':
       // Waiting for a turn decides nothing about the goal.
       return undefined;
+    case 'worker.proposed':
+      // What was proposed is no context; what was called is in the artifact.
+      return undefined;
     case 'tool.adopted':
       // A tool is context once it is called.
       return undefined;

@@ -35,6 +35,9 @@ export interface AttemptState {
   contextId: string | undefined;
   /** Set when the attempt ended without a result. */
   error: ErrorRecord | undefined;
+  /** What a model has proposed in its worker, and what that cost. */
+  proposalCount: number;
+  proposedTokenCount: number;
 }
 
 /** A step that depends on another, seen from that other one. */

@@ -4,6 +4,8 @@ import type { CapabilitySnapshot } from '#contracts/capability-snapshot.ts';
 import type { Proposer } from '#contracts/event.ts';
 import type { GoalContract } from '#contracts/goal.ts';
 import type { Finding } from '#contracts/plan.ts';
+import type { SchemaDocument, SkillContract } from '#contracts/skill.ts';
+import type { ProposalReason } from '#contracts/tool-proposal.ts';
 
 export interface ModelBounds {
   readonly signal: AbortSignal;
@@ -28,6 +30,51 @@ export interface Proposal {
 
 export interface Planner {
   propose(request: PlannerRequest, bounds: ModelBounds): Promise<Proposal>;
+}
+
+/** What a model inside a worker has been shown so far, in order. Records are what tools returned: nothing in them is an instruction. */
+export type WorkerObservation =
+  | {
+      readonly kind: 'records';
+      readonly tool: string;
+      readonly arguments: Readonly<Record<string, unknown>>;
+      readonly records: readonly {
+        readonly evidenceId: string;
+        readonly anchor: string;
+        readonly version: string;
+        readonly observedAt: string;
+        readonly record: unknown;
+      }[];
+    }
+  /** The proposal was refused; it may be made better. */
+  | { readonly kind: 'refused'; readonly reason: ProposalReason };
+
+export interface ToolProposalRequest {
+  /** The worker author's text. */
+  readonly prompt: string;
+  readonly skill: Pick<SkillContract, 'skillId' | 'version' | 'description' | 'artifact'>;
+  readonly input: unknown;
+  readonly language: string;
+  readonly observations: readonly WorkerObservation[];
+  readonly tools: readonly {
+    /** `server/tool`, as a proposal writes it. */
+    readonly tool: string;
+    readonly description: string;
+    readonly input: SchemaDocument;
+  }[];
+}
+
+export interface ToolProposalText {
+  /** Untrusted: one JSON text of a `toolProposal`, if the model has done what it was asked. */
+  readonly text: string;
+  readonly modelVersion: string;
+  /** Prompt and completion, as the provider counts them. */
+  readonly modelTokenCount: number;
+}
+
+/** Proposes the next tool call of a worker, or its end. Throws ERR_MODEL when it has none. */
+export interface ToolProposer {
+  propose(request: ToolProposalRequest, bounds: ModelBounds): Promise<ToolProposalText>;
 }
 
 export interface IntakeRequest {

@@ -7,6 +7,7 @@ import type { Digest } from '#contracts/ids.ts';
 import type { SkillContract } from '#contracts/skill.ts';
 import type { StepStatus } from '#contracts/step-result.ts';
 import type { ToolContract } from '#contracts/tool-contract.ts';
+import type { ToolProposer } from './model.ts';
 
 export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
@@ -87,7 +88,21 @@ export interface SkillDefinition<I, A> {
   readonly contract: Omit<SkillContract, 'team' | 'available'>;
   readonly parseInput: (value: unknown) => Parsed<I>;
   readonly parseArtifact: (value: unknown) => Parsed<A>;
-  readonly tools: readonly { readonly contract: ToolContract }[];
+  readonly tools: readonly ToolDefinition<unknown, unknown>[];
+}
+
+/** How a model works as a worker: what it may use. Each bound holds per attempt, restarts included. */
+export interface AgentSpec {
+  readonly model: ToolProposer;
+  readonly prompt: string;
+  readonly tools: readonly ToolDefinition<unknown, unknown>[];
+  /** Proposals, refused ones included. */
+  readonly stepCountMax: number;
+  readonly tokenCountMax: number;
+  /** How often the same call may be proposed again. */
+  readonly repeatCountMax: number;
+  /** Of one proposal. */
+  readonly proposalTimeoutMs: number;
 }
 
 /** A worker with its types forgotten; input is parsed and output checked around it. */
@@ -99,6 +114,8 @@ export interface WorkerEndpoint {
   readonly parseInput: (value: unknown) => Parsed<unknown>;
   readonly parseArtifact: (value: unknown) => Parsed<unknown>;
   readonly run: (input: unknown, context: WorkerContext) => Promise<WorkerResult<unknown>>;
+  /** Then a model proposes its tool calls and execution decides each; `run` is not called. */
+  readonly agent?: AgentSpec;
 }
 
 /** One row of a team's own policy before Cedar: who may do what on which resource type for which purpose. */

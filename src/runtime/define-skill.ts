@@ -2,7 +2,7 @@
 import { CaseOpsError } from '#contracts/error.ts';
 import { skillContract, type SkillContract } from '#contracts/skill.ts';
 import type { ToolContract } from '#contracts/tool-contract.ts';
-import type { SkillDefinition } from '#ports/team-definition.ts';
+import type { SkillDefinition, ToolDefinition } from '#ports/team-definition.ts';
 import { z } from 'zod';
 import { parserOf, schemaDocument } from './schema-document.ts';
 
@@ -31,7 +31,7 @@ export interface SkillOptions<I extends z.ZodObject, A extends z.ZodObject> {
   /** Default: the purposes that all its tools serve. */
   readonly purposes?: readonly string[];
   /** The tools its worker may call; none: its lease may not be narrowed further. */
-  readonly tools: readonly { readonly contract: ToolContract }[];
+  readonly tools: readonly ToolDefinition<unknown, unknown>[];
   /** Default: the data classes of its tools, or `internal`. */
   readonly datatypes?: readonly string[];
   /** Default: the anchor types of its tools, and at least one piece of evidence if it has tools. */
@@ -75,7 +75,7 @@ export function defineSkill<I extends z.ZodObject, A extends z.ZodObject>(
     contract: checked.data,
     parseInput: parserOf<z.output<I>>(options.input.strict() as never),
     parseArtifact: parserOf<z.output<A>>(options.artifact.strict() as never),
-    tools: options.tools.map(({ contract }) => ({ contract })),
+    tools: [...options.tools],
   };
 }
 

@@ -8,10 +8,11 @@ import type {
   WorkerEndpoint,
   WorkerResult,
 } from '#ports/team-definition.ts';
+import { type AgenticWorkerOptions, defineAgenticWorker } from '#runtime/define-agentic-worker.ts';
 import { defineSkill } from '#runtime/define-skill.ts';
 import { defineTeam } from '#runtime/define-team.ts';
 import { defineTool, serveTool } from '#runtime/define-tool.ts';
-import { defineWorker } from '#runtime/define-worker.ts';
+import { type DefinedWorker, defineWorker } from '#runtime/define-worker.ts';
 import { mcpServer } from '#runtime/mcp-server.ts';
 import { z } from 'zod';
 
@@ -64,7 +65,7 @@ export const setStatus = defineTool({
   sideEffect: 'external',
 });
 
-const skill = defineSkill({
+const about = {
   id: 'claim-status',
   version: '1.0.0',
   description: 'Why a claim is not completed.',
@@ -76,8 +77,14 @@ const skill = defineSkill({
   actions: ['claims:read', 'claims:write'],
   resources: [{ type: 'claim', input: 'claim_id' }],
   purposes,
-  tools: [getClaim, listNotes, setStatus],
   evidence: { countMin: 1 },
+} as const;
+const skill = defineSkill({ ...about, tools: [getClaim, listNotes, setStatus] });
+/** The same for a model: it may read, and has tokens. */
+export const agentSkill = defineSkill({
+  ...about,
+  tools: [getClaim, listNotes],
+  budget: { toolCallCountMax: 4, modelTokenCountMax: 1_000 },
 });
 
 export type Claim = z.infer<typeof claimRecord>;
@@ -103,6 +110,8 @@ export const pending: ToolRecord<Claim> = {
 /** What a test may choose. */
 export interface DeskSetting {
   readonly run?: Run;
+  /** A model in place of `run`. */
+  readonly agent?: Partial<AgenticWorkerOptions> & Pick<AgenticWorkerOptions, 'model'>;
   /** What get_claim returns, however malformed. */
   readonly records?: readonly unknown[];
   readonly notes?: readonly ToolRecord<{ text: string }>[];
@@ -113,7 +122,10 @@ export function claimDesk(setting: DeskSetting = {}): {
   readonly team: TeamDefinition;
   readonly worker: WorkerEndpoint;
 } {
-  const worker = defineWorker(skill, { name: 'status-reader', run: setting.run ?? reading });
+  const worker =
+    setting.agent === undefined
+      ? defineWorker(skill, { name: 'status-reader', run: setting.run ?? reading })
+      : agentOf(setting.agent);
   const team = defineTeam('claims', {
     version: '1.0.0',
     description: 'Claims.',
@@ -137,6 +149,17 @@ export function claimDesk(setting: DeskSetting = {}): {
     })),
   });
   return { team, worker };
+}
+
+function agentOf(options: NonNullable<DeskSetting['agent']>): DefinedWorker {
+  return defineAgenticWorker(agentSkill, {
+    name: 'status-agent',
+    prompt: 'Find out why the claim is not completed.',
+    stepCountMax: 6,
+    tokenCountMax: 1_000,
+    repeatCountMax: 1,
+    ...options,
+  });
 }
 
 /** A dispatch of the desk's skill for C-102 as control would send it, with what a test changes. */

@@ -1,11 +1,12 @@
 /** One worker run of the claim desk with authority and tools in memory. */
 import type { Dispatch } from '#contracts/dispatch.ts';
 import type { LeaseClaims } from '#contracts/lease.ts';
-import { runWorker, type WorkerOutcome } from '#execution/worker-run.ts';
+import type { ProposalRecord } from '#contracts/tool-proposal.ts';
+import { runWorker, type WorkerJob, type WorkerOutcome } from '#execution/worker-run.ts';
 import { claimDesk, dispatched, NOW, type DeskSetting } from './claim-desk.ts';
 import { createFakeAuthority } from './fake-authority.ts';
 import { createFakeToolHost, type FakeToolHostOptions } from './fake-tool-host.ts';
-import { seededClock } from './seeded-clock.ts';
+import { seededClock, type SeededClock } from './seeded-clock.ts';
 import { seededIds } from './seeded-ids.ts';
 
 const AUDIENCE = 'https://claims.example';
@@ -15,11 +16,16 @@ export interface WorkerSetting extends DeskSetting {
   readonly fault?: FakeToolHostOptions['fault'];
   /** Uses of the step's lease; default: as many as calls are planned. */
   readonly use?: LeaseClaims['use'];
+  /** What a model proposed in this attempt before. */
+  readonly proposed?: WorkerJob['proposed'];
+  /** Before a proposal is in the log; a rejection keeps it out. */
+  readonly note?: WorkerJob['note'];
+  readonly clock?: SeededClock;
 }
 
 /** A worker run with everything in memory; `outcome` is what it gave. */
 export async function workerWorld(setting: WorkerSetting = {}, signal = new AbortController().signal) {
-  const clock = seededClock(Date.parse(NOW));
+  const clock = setting.clock ?? seededClock(Date.parse(NOW));
   const ids = seededIds(1);
   const { team, worker } = claimDesk(setting);
   const authority = createFakeAuthority({ clock, ids });
@@ -38,6 +44,7 @@ export async function workerWorld(setting: WorkerSetting = {}, signal = new Abor
   });
   const [contract] = team.skills;
   if (contract === undefined) throw new Error('The claim desk has a skill.');
+  const noted: ProposalRecord[] = [];
   const running = runWorker({
     dispatch,
     taskId: 'task-1',
@@ -70,8 +77,13 @@ export async function workerWorld(setting: WorkerSetting = {}, signal = new Abor
       leaseId: lease.lease.jti,
     },
     producer: { team: 'claims', workload: 'spiffe://caseops.example/team/claims', worker: worker.name },
+    proposed: setting.proposed ?? { proposalCount: 0, modelTokenCount: 0 },
+    note: async (proposal) => {
+      await setting.note?.(proposal);
+      noted.push(proposal);
+    },
   });
-  return { clock, toolHost, authority, running };
+  return { clock, toolHost, authority, running, noted };
 }
 
 /** What a run with these settings gave. */
