@@ -2,7 +2,7 @@
  * Beginning an effect: nothing was begun before, or the owner said that nothing was applied. Consumption of lease and approval, intent and
  * frozen bytes are one transaction; a stale permit cannot slip between them. INV-04, INV-12, INV-13. Source: LEASE "Checking".
  */
-import type { Command, RunRef } from '#contracts/command.ts';
+import type { Command, CommandOf, RunRef } from '#contracts/command.ts';
 import { CaseOpsError, type ErrorRecord } from '#contracts/error.ts';
 import { actionDigest } from '#kernel/action-digest.ts';
 import type { ApprovalCase, EffectCase } from '#kernel/effect-state.ts';
@@ -39,20 +39,16 @@ export async function beginEffect(parts: WriterParts, begin: Begin, signal: Abor
   const { leaseId, records } = mintChecked(parts, { ...begin, attempt: 1 });
   await parts.onPoint('lease_minted');
   const effectId = parts.ids.next('eff');
-  const intended = await deliver(
-    parts,
-    ref,
-    {
-      kind: 'intendEffect',
-      approvalId: approval.approvalId,
-      effectId,
-      leaseId,
-      actionDigest: actionDigest(action),
-      liveVersion,
-      policyDigest: parts.policy.digest,
-    },
+  const intended = await deliver(parts, ref, {
+    kind: 'intendEffect',
+    approvalId: approval.approvalId,
+    effectId,
+    leaseId,
+    actionDigest: actionDigest(action),
+    liveVersion,
+    policyDigest: parts.policy.digest,
     records,
-  );
+  });
   // Another run has begun an effect under the key or on the resource since the look-up: the next try finds its record.
   if (!intended.ok) throw refusal(intended.error);
   await parts.onPoint('intended');
@@ -89,21 +85,21 @@ export async function retryEffect(
   await parts.onPoint('lease_minted');
   const { effectId } = effect;
   const policyDigest = parts.policy.digest;
-  const retried = await deliver(
-    parts,
-    ref,
-    { kind: 'retryEffect', effectId, attempt, leaseId, liveVersion, policyDigest },
-    records,
-  );
+  const told = { kind: 'retryEffect', effectId, attempt, leaseId, liveVersion, policyDigest, records } as const;
+  const retried = await deliver(parts, ref, told);
   if (!retried.ok) throw refusal(retried.error);
   await parts.onPoint('intended');
   const now = retried.state.effects.get(effectId);
   if (now !== undefined) await sendEffect(parts, { ref, step, effect: now, target }, signal);
 }
 
-type Told = Command extends infer C ? (C extends Command ? Omit<C, 'at' | 'actor'> : never) : never;
+type Told = Bare<'staleApproval' | 'tick' | 'intendEffect' | 'retryEffect' | 'failEffect'>;
+type Bare<K extends Command['kind']> = K extends K ? Omit<CommandOf<K>, 'at' | 'actor'> : never;
+/** Written in the same transaction. */
+type Kept = { readonly records?: readonly RecordWrite[] };
 
-function deliver(parts: WriterParts, ref: RunRef, told: Told, records: readonly RecordWrite[] = []) {
+function deliver(parts: WriterParts, ref: RunRef, said: Told & Kept): ReturnType<WriterParts['driver']['deliver']> {
+  const { records = [], ...told } = said;
   const command = { ...told, at: parts.clock.now(), actor: parts.workload } as Command;
   return parts.driver.deliver(ref, command, records);
 }

@@ -27,7 +27,7 @@ export async function compensateEffect(
   const applied = await readBackOnce(parts, { effect, target }, signal);
   if (applied.found !== 'applied') throw refused(effectId, `its owner does not show it now.`);
   const key = `${effect.action.idempotencyKey}:undo`;
-  const undone = await within(parts.clock, parts.sendTimeoutMs, signal, (bounded) =>
+  const undone = await within(parts.clock, { ms: parts.sendTimeoutMs, signal }, (bounded) =>
     compensate({ action: effect.action, applied, idempotencyKey: key }, bounded),
   );
   if (undone.outcome !== 'applied') throw refused(effectId, `its owner answered ${undone.outcome}: ${undone.message}`);

@@ -42,9 +42,7 @@ export async function reconcileEffect(
       note: `Asked ${target.name} again.`,
       confirmed: confirmed?.effect,
     },
-    confirmed === undefined
-      ? []
-      : keepRecord(ref.tenant, { artifactRef: confirmed.effect.artifactRef, bytes: confirmed.bytes }),
+    confirmed === undefined ? [] : keepRecord(ref.tenant, confirmed),
   );
   if (!done.ok) throw new CaseOpsError(done.error.code, done.error.message, { at: 'writer' });
   return seen.found;

@@ -2,15 +2,14 @@
  * From sending to a known outcome. The owner's answer is noted, then the effect is read back; only what the owner shows counts. Hidden or
  * not final means in doubt: nothing is sent again. Source: DESIGN §3.10.
  */
-import type { Command, ConfirmedEffect, RunRef } from '#contracts/command.ts';
+import type { Command, CommandOf, RunRef } from '#contracts/command.ts';
 import { CaseOpsError } from '#contracts/error.ts';
-import type { Digest } from '#contracts/ids.ts';
 import { actionText } from '#kernel/action-digest.ts';
 import type { EffectCase } from '#kernel/effect-state.ts';
 import type { StepState } from '#kernel/run-state.ts';
 import type { Applied, EffectTarget, ReadBack } from '#ports/effect-target.ts';
 import type { RecordWrite } from '#ports/store.ts';
-import { confirmedEffect } from './confirmed-effect.ts';
+import { type Confirmed, confirmedEffect } from './confirmed-effect.ts';
 import { within } from './within.ts';
 import type { WriterParts } from './writer-options.ts';
 
@@ -28,7 +27,7 @@ export async function sendEffect(
 ): Promise<void> {
   const { effect, target } = begun;
   const { action } = effect;
-  const applied = await within(parts.clock, parts.sendTimeoutMs, signal, (bounded) =>
+  const applied = await within(parts.clock, { ms: parts.sendTimeoutMs, signal }, (bounded) =>
     target.apply(
       {
         action,
@@ -67,17 +66,14 @@ export async function readBackOnce(
   signal: AbortSignal,
 ): Promise<ReadBack> {
   const { action } = of.effect;
-  return within(parts.clock, parts.sendTimeoutMs, signal, (bounded) =>
+  return within(parts.clock, { ms: parts.sendTimeoutMs, signal }, (bounded) =>
     of.target.readBack(action.idempotencyKey, action, bounded),
   ).catch((error: unknown): ReadBack => ({ found: 'hidden', message: describe(error) }));
 }
 
 /** What the store keeps of a confirmed effect, to be written with its command. */
-export function keepRecord(
-  tenant: string,
-  kept: { readonly artifactRef: Digest; readonly bytes: Uint8Array },
-): readonly RecordWrite[] {
-  return [{ table: 'artifact', tenant, digest: kept.artifactRef, bytes: kept.bytes }];
+export function keepRecord(tenant: string, { effect, bytes }: Confirmed): readonly RecordWrite[] {
+  return [{ table: 'artifact', tenant, digest: effect.artifactRef, bytes }];
 }
 
 async function settleByReadBack(
@@ -92,12 +88,8 @@ async function settleByReadBack(
     await parts.onPoint('read_back');
     if (seen.found === 'applied') {
       const confirmed = confirmedEffect(parts, { ...of, applied: seen });
-      await tell(
-        parts,
-        of,
-        { kind: 'confirmEffect', confirmed: confirmed.effect },
-        keepRecord(of.ref.tenant, { artifactRef: confirmed.effect.artifactRef, bytes: confirmed.bytes }),
-      );
+      const records = keepRecord(of.ref.tenant, confirmed);
+      await tell(parts, of, { kind: 'confirmEffect', confirmed: confirmed.effect, records });
       return parts.onPoint('recorded');
     }
     // The owner's word that nothing was applied, unless the same owner has just said that it was.
@@ -147,20 +139,19 @@ function fail(
   return tell(parts, begun, { kind: 'failEffect', error });
 }
 
-type Told =
-  | { readonly kind: 'noteSent'; readonly outcome: Applied['outcome']; readonly note: string }
-  | { readonly kind: 'confirmEffect'; readonly confirmed: ConfirmedEffect }
-  | { readonly kind: 'loseEffect'; readonly note: string }
-  | Omit<Extract<Command, { kind: 'reconcileEffect' | 'failEffect' }>, 'at' | 'actor' | 'effectId' | 'attempt'>
-  | Omit<Extract<Command, { kind: 'failEffect' }>, 'at' | 'actor' | 'effectId' | 'attempt'>
-  | Omit<Extract<Command, { kind: 'reconcileEffect' }>, 'at' | 'actor' | 'effectId' | 'attempt'>;
+type Told = Report<'noteSent' | 'confirmEffect' | 'loseEffect' | 'reconcileEffect' | 'failEffect'>;
+/** A command about this effect, without what every one of them has. */
+type Report<K extends Command['kind']> = K extends K
+  ? Omit<CommandOf<K>, 'at' | 'actor' | 'effectId' | 'attempt'>
+  : never;
 
-async function tell(
-  parts: WriterParts,
-  { ref, effect }: BegunEffect,
-  told: Told,
-  records: readonly RecordWrite[] = [],
-): Promise<void> {
+/** Written in the same transaction. */
+interface Kept {
+  readonly records?: readonly RecordWrite[];
+}
+
+async function tell(parts: WriterParts, { ref, effect }: BegunEffect, said: Told & Kept): Promise<void> {
+  const { records = [], ...told } = said;
   const { effectId, attempt } = effect;
   const command = { ...told, effectId, attempt, at: parts.clock.now(), actor: parts.workload } as Command;
   const done = await parts.driver.deliver(ref, command, records);

@@ -5,10 +5,10 @@ import type { Clock } from '#ports/clock.ts';
 /** Rejects with ERR_DEADLINE when the work has not ended a grace after its time, so that a target that minds no signal holds nothing up. */
 export async function within<T>(
   clock: Clock,
-  ms: number,
-  signal: AbortSignal,
+  limit: { readonly ms: number; readonly signal: AbortSignal },
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
+  const { ms, signal } = limit;
   const late = new AbortController();
   const bounded = AbortSignal.any([signal, late.signal]);
   const { promise: overdue, reject } = Promise.withResolvers<never>();

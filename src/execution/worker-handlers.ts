@@ -58,6 +58,12 @@ export function createWorkerHandlers(options: WorkerHandlersOptions): RunHandler
           throw new CaseOpsError('ERR_INVARIANT', 'A team run declares no sentences, so it composes no answer.', {
             at: 'team',
           });
+        case 'proposeEffect':
+        case 'applyEffect':
+        case 'await':
+          throw new CaseOpsError('ERR_DENIED', 'Teams draft; effects are applied by the writer of the central run.', {
+            at: 'team',
+          });
       }
     },
   };
@@ -80,6 +86,9 @@ function prepare(options: WorkerHandlersOptions, wanted: Wanted): Prepared | und
     case 'send':
     case 'cancelTask':
     case 'compose':
+    case 'proposeEffect':
+    case 'applyEffect':
+    case 'await':
       return undefined;
   }
 }

@@ -1,31 +1,37 @@
 /** The approvals as a fold of events, one row each: what an inbox lists. A store writes it in the transaction of the events. DESIGN §3.10. */
 import { APPROVAL_VERSION, type ApprovalRow, type ApprovalState } from '#contracts/approval.ts';
-import type { RunEvent } from '#contracts/event.ts';
+import type { EventKind, RunEvent } from '#contracts/event.ts';
 import type { ApprovalId } from '#contracts/ids.ts';
 
 const REASON_LENGTH_MAX = 2_000;
 
+type InboxEvent = Extract<RunEvent, { readonly kind: (typeof INBOX_KINDS)[number] }>;
+
+const INBOX_KINDS = [
+  'approval.requested',
+  'approval.endorsed',
+  'approval.granted',
+  'approval.rejected',
+  'approval.expired',
+  'approval.staled',
+  'approval.withdrawn',
+  'approval.spent',
+] as const satisfies readonly EventKind[];
+
 /** The approval whose row an event opens or changes; undefined for every other event. */
 export function approvalOfEvent(event: RunEvent): ApprovalId | undefined {
-  switch (event.kind) {
-    case 'approval.requested':
-    case 'approval.endorsed':
-    case 'approval.granted':
-    case 'approval.rejected':
-    case 'approval.expired':
-    case 'approval.staled':
-    case 'approval.withdrawn':
-    case 'approval.spent':
-      return event.body.approvalId;
-    default:
-      return undefined;
-  }
+  return isInboxEvent(event) ? event.body.approvalId : undefined;
 }
 
 /** The row after the event; undefined when the event is of an approval that was never asked for. */
 export function foldApprovalRow(row: ApprovalRow | undefined, event: RunEvent): ApprovalRow | undefined {
+  if (!isInboxEvent(event)) return row;
   if (event.kind === 'approval.requested') return requested(event);
   return row === undefined ? undefined : { ...changed(row, event), updatedAt: event.at };
+}
+
+function isInboxEvent(event: RunEvent): event is InboxEvent {
+  return INBOX_KINDS.some((kind) => kind === event.kind);
 }
 
 function requested({ at, tenant, runId, body }: Extract<RunEvent, { kind: 'approval.requested' }>): ApprovalRow {
@@ -46,7 +52,7 @@ function requested({ at, tenant, runId, body }: Extract<RunEvent, { kind: 'appro
   };
 }
 
-function changed(row: ApprovalRow, event: RunEvent): ApprovalRow {
+function changed(row: ApprovalRow, event: Exclude<InboxEvent, { kind: 'approval.requested' }>): ApprovalRow {
   switch (event.kind) {
     case 'approval.endorsed':
       return { ...row, decisions: [...row.decisions, event.body.decision] };
@@ -67,8 +73,6 @@ function changed(row: ApprovalRow, event: RunEvent): ApprovalRow {
       return closed(row, 'withdrawn', `${event.body.by} withdrew it: ${event.body.reason}`);
     case 'approval.spent':
       return closed(row, 'spent', `It was spent on effect ${event.body.effectId}.`);
-    default:
-      return row;
   }
 }
 

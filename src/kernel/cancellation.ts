@@ -10,14 +10,13 @@ const UNRESOLVED_COUNT_MAX = 1_000;
 export function settleCancellation(
   state: RunState,
   at: string,
-  unresolved: EventBody<'cancel.settled'>['unresolved'],
-  begun?: Draft,
+  of: { readonly unresolved: EventBody<'cancel.settled'>['unresolved']; readonly begun?: Draft },
 ): readonly EventDraft[] {
   const run = plannedRun(state);
-  const draft = begun ?? (run === undefined ? undefined : openDraft(state, run, at));
+  const draft = of.begun ?? (run === undefined ? undefined : openDraft(state, run, at));
   const events = draft?.events ?? [];
   if (draft !== undefined) closeOpenSteps(draft, 'The run was cancelled.');
-  events.push({ kind: 'cancel.settled', body: { unresolved: unresolved.slice(0, UNRESOLVED_COUNT_MAX) } });
+  events.push({ kind: 'cancel.settled', body: { unresolved: of.unresolved.slice(0, UNRESOLVED_COUNT_MAX) } });
   end({ events }, { result: 'cancelled', needsHuman: state.needsHuman, reason: 'Cancelled on request.' });
   return events;
 }

@@ -112,7 +112,7 @@ export function decideLoseEffect(state: RunState, command: CommandOf<'loseEffect
   };
   const others = effectsInProgress(state).filter((other) => other !== effect);
   if (state.phase !== 'cancelling' || state.inFlight.size + others.length > 0) return decided(unknown);
-  return decided(unknown, ...settleCancellation(state, command.at, [doubt(effect)]));
+  return decided(unknown, ...settleCancellation(state, command.at, { unresolved: [doubt(effect)] }));
 }
 
 /** Takes what was found of an effect in doubt, or of one under way when its process died. */
@@ -209,7 +209,7 @@ function closeEffect(
 function endCancelled(draft: Draft): Decision {
   const { state, events, at } = draft;
   const others = effectsInProgress(state).filter(({ effectId }) => !draft.endedEffects.has(effectId));
-  if (state.inFlight.size + others.length === 0) settleCancellation(state, at, [], draft);
+  if (state.inFlight.size + others.length === 0) settleCancellation(state, at, { unresolved: [], begun: draft });
   return { ok: true, events };
 }
 

@@ -45,7 +45,7 @@ export function decideCancel(state: RunState, command: CommandOf<'cancel'>): Dec
     body: { by: command.actor, reason: command.reason },
   };
   if (state.inFlight.size > 0 || effectsInProgress(state).length > 0) return decided(requested);
-  return decided(requested, ...settleCancellation(state, command.at, []));
+  return decided(requested, ...settleCancellation(state, command.at, { unresolved: [] }));
 }
 
 /** Settles a requested cancellation with what could not be confirmed as stopped. */
@@ -53,5 +53,5 @@ export function decideSettleCancel(state: RunState, command: CommandOf<'settleCa
   if (state.phase !== 'cancelling')
     return refused('ERR_STATE', `Run ${state.ref.runId} is ${state.phase}; no cancellation is open.`);
   const unresolved = command.unresolved.map((entry) => ({ ...entry }));
-  return decided(...settleCancellation(state, command.at, unresolved));
+  return decided(...settleCancellation(state, command.at, { unresolved }));
 }

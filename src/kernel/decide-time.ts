@@ -102,5 +102,5 @@ function tickCancelling(state: RunState, command: CommandOf<'tick'>, nowMs: numb
     const entry = { stepId: step.definition.stepId, reason: 'Nobody confirmed that it stopped within its time.' };
     return attempt.taskId === undefined ? entry : { ...entry, taskId: attempt.taskId };
   });
-  return decided(...settleCancellation(state, command.at, unresolved));
+  return decided(...settleCancellation(state, command.at, { unresolved }));
 }

@@ -3,32 +3,38 @@
  * anything else than the log. Source: DESIGN §3.10, §4 "Owners stay apart even in one database".
  */
 import type { EffectRow, EffectState } from '#contracts/effect-row.ts';
-import type { RunEvent } from '#contracts/event.ts';
+import type { EventKind, RunEvent } from '#contracts/event.ts';
 import type { EffectId } from '#contracts/ids.ts';
 
 const HISTORY_COUNT_MAX = 256;
 
+type LedgerEvent = Extract<RunEvent, { readonly kind: (typeof LEDGER_KINDS)[number] }>;
+
+const LEDGER_KINDS = [
+  'effect.intended',
+  'effect.sent',
+  'effect.confirmed',
+  'effect.failed',
+  'effect.unknown',
+  'effect.reconciled',
+  'effect.retried',
+  'effect.compensated',
+] as const satisfies readonly EventKind[];
+
 /** The effect whose row an event opens or changes; undefined for every other event. */
 export function effectOfEvent(event: RunEvent): EffectId | undefined {
-  switch (event.kind) {
-    case 'effect.intended':
-    case 'effect.sent':
-    case 'effect.confirmed':
-    case 'effect.failed':
-    case 'effect.unknown':
-    case 'effect.reconciled':
-    case 'effect.retried':
-    case 'effect.compensated':
-      return event.body.effectId;
-    default:
-      return undefined;
-  }
+  return isLedgerEvent(event) ? event.body.effectId : undefined;
 }
 
 /** The row after the event; undefined when the event is of an effect that was never intended. */
 export function foldEffectRow(row: EffectRow | undefined, event: RunEvent): EffectRow | undefined {
+  if (!isLedgerEvent(event)) return row;
   if (event.kind === 'effect.intended') return intended(event);
   return row === undefined ? undefined : changed(row, event);
+}
+
+function isLedgerEvent(event: RunEvent): event is LedgerEvent {
+  return LEDGER_KINDS.some((kind) => kind === event.kind);
 }
 
 function intended({ at, tenant, runId, body }: Extract<RunEvent, { kind: 'effect.intended' }>): EffectRow {
@@ -56,7 +62,7 @@ function intended({ at, tenant, runId, body }: Extract<RunEvent, { kind: 'effect
   };
 }
 
-function changed(row: EffectRow, event: RunEvent): EffectRow {
+function changed(row: EffectRow, event: Exclude<LedgerEvent, { kind: 'effect.intended' }>): EffectRow {
   switch (event.kind) {
     case 'effect.sent':
       return noted(row, event, { state: row.state, note: `sent: ${event.body.outcome}. ${event.body.note}` });
@@ -80,8 +86,6 @@ function changed(row: EffectRow, event: RunEvent): EffectRow {
     }
     case 'effect.compensated':
       return noted(row, event, { state: 'compensated', note: `undone by ${event.body.by}. ${event.body.note}` });
-    default:
-      return row;
   }
 }
 

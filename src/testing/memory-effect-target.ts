@@ -60,21 +60,8 @@ interface Kept {
 
 export function createMemoryTarget(options: MemoryTargetOptions): MemoryTarget {
   const { clock, dedupes = true, resultName = 'notice_sent' } = options;
-  const versions = new Map<string, number>();
-  const kept: Kept[] = [];
+  const owner = createOwner(clock, dedupes);
   let sendCount = 0;
-  const versionOf = (resource: string): string => `v${versions.get(resource) ?? 1}`;
-  const find = (key: string): Kept | undefined => kept.find(({ action }) => action.idempotencyKey === key);
-  const keep = (action: EffectAction): void => {
-    if (dedupes && find(action.idempotencyKey) !== undefined) return;
-    target.move(action.resource);
-    kept.push({
-      reference: `<${kept.length + 1}.${action.idempotencyKey}@memory>`,
-      version: versionOf(action.resource),
-      appliedAt: clock.now(),
-      action,
-    });
-  };
   const target: MemoryTarget = {
     name: options.name ?? 'outbox',
     action: options.action ?? 'notify:send',
@@ -90,49 +77,29 @@ export function createMemoryTarget(options: MemoryTargetOptions): MemoryTarget {
     get sendCount() {
       return sendCount;
     },
-    appliedCount: (key) => kept.filter(({ action }) => key === undefined || action.idempotencyKey === key).length,
-    move: (resource) => void versions.set(resource, (versions.get(resource) ?? 1) + 1),
+    appliedCount: owner.count,
+    move: owner.move,
     validate: (parameters) =>
       typeof parameters === 'object' && parameters !== null && !Array.isArray(parameters)
         ? { ok: true, value: { channel: 'mail', ...(parameters as Record<string, EffectJson>) } }
         : { ok: false, issues: [{ pointer: '', message: 'must be an object' }] },
     read: (resource): Promise<LiveRecord> =>
-      Promise.resolve({ version: versionOf(resource), record: { resource, channel: 'post' } }),
+      Promise.resolve({ version: owner.versionOf(resource), record: { resource, channel: 'post' } }),
     apply: async (request, signal) => {
       sendCount += 1;
       const fault = target.faults.shift();
       if (fault === 'hang') return hang(signal);
-      if (fault === 'version_moved') target.move(request.action.resource);
-      return answer(request, fault, { versionOf, keep, known: dedupes && find(request.idempotencyKey) !== undefined });
+      if (fault === 'version_moved') owner.move(request.action.resource);
+      return answer(owner, request, fault);
     },
-    readBack: (key): Promise<ReadBack> => {
-      if (target.hiddenReadBackCount > 0) {
-        target.hiddenReadBackCount -= 1;
-        return Promise.resolve({ found: 'hidden', message: 'The owner does not answer.' });
-      }
-      const found = find(key);
-      if (found === undefined) return Promise.resolve({ found: 'absent' });
-      const { reference, version, appliedAt, action } = found;
-      const channel = target.spoiled ? 'pigeon' : (action.parameters['channel'] ?? null);
-      const record = { reference, channel, resource: action.resource };
-      return Promise.resolve({
-        found: 'applied',
-        reference,
-        version,
-        appliedAt,
-        record,
-        data: { [resultName]: reference },
-      });
+    readBack: async (key) => {
+      if (target.hiddenReadBackCount === 0) return shown(owner.find(key), { spoiled: target.spoiled, resultName });
+      target.hiddenReadBackCount -= 1;
+      return { found: 'hidden', message: 'The owner does not answer.' };
     },
-    postcondition: (action, { record }) => {
-      const channel = typeof record === 'object' && record !== null && 'channel' in record ? record['channel'] : null;
-      const expected = action.parameters['channel'] ?? null;
-      return channel === expected
-        ? []
-        : [{ pointer: '/channel', expected: JSON.stringify(expected), got: JSON.stringify(channel) }];
-    },
+    postcondition: findings,
     compensate: ({ action }) => {
-      target.move(action.resource);
+      owner.move(action.resource);
       return Promise.resolve({ outcome: 'applied' });
     },
   };
@@ -140,19 +107,67 @@ export function createMemoryTarget(options: MemoryTargetOptions): MemoryTarget {
 }
 
 interface Owner {
-  readonly versionOf: (resource: string) => string;
-  readonly keep: (action: EffectAction) => void;
-  /** The key has its effect: the owner says so again, whatever version the resource is at now. */
-  readonly known: boolean;
+  readonly dedupes: boolean;
+  versionOf(resource: string): string;
+  move(resource: string): void;
+  find(key: string): Kept | undefined;
+  keep(action: EffectAction): void;
+  count(key?: string): number;
 }
 
-function answer({ action, expectedVersion }: ApplyRequest, fault: ApplyFault | undefined, owner: Owner): Applied {
+function createOwner(clock: Clock, dedupes: boolean): Owner {
+  const versions = new Map<string, number>();
+  const kept: Kept[] = [];
+  const owner: Owner = {
+    dedupes,
+    versionOf: (resource) => `v${versions.get(resource) ?? 1}`,
+    move: (resource) => void versions.set(resource, (versions.get(resource) ?? 1) + 1),
+    find: (key) => kept.find(({ action }) => action.idempotencyKey === key),
+    count: (key) => kept.filter(({ action }) => key === undefined || action.idempotencyKey === key).length,
+    keep: (action) => {
+      if (dedupes && owner.find(action.idempotencyKey) !== undefined) return;
+      owner.move(action.resource);
+      kept.push({
+        reference: `<${kept.length + 1}.${action.idempotencyKey}@memory>`,
+        version: owner.versionOf(action.resource),
+        appliedAt: clock.now(),
+        action,
+      });
+    },
+  };
+  return owner;
+}
+
+/** What the owner shows of an effect. */
+function shown(found: Kept | undefined, how: { readonly spoiled: boolean; readonly resultName: string }): ReadBack {
+  if (found === undefined) return { found: 'absent' };
+  const { reference, version, appliedAt, action } = found;
+  const channel = how.spoiled ? 'pigeon' : (action.parameters['channel'] ?? null);
+  const record = { reference, channel, resource: action.resource };
+  return { found: 'applied', reference, version, appliedAt, record, data: { [how.resultName]: reference } };
+}
+
+const findings: EffectTarget['postcondition'] = (action, { record }) => {
+  const channel = typeof record === 'object' && record !== null && 'channel' in record ? record['channel'] : null;
+  const expected = action.parameters['channel'] ?? null;
+  return channel === expected
+    ? []
+    : [{ pointer: '/channel', expected: JSON.stringify(expected), got: JSON.stringify(channel) }];
+};
+
+function answer(
+  owner: Owner,
+  { action, expectedVersion, idempotencyKey }: ApplyRequest,
+  fault: ApplyFault | undefined,
+): Applied {
   if (fault === 'unavailable_before')
     return { outcome: 'refused_before', message: '503 before it was sent.', retryable: true };
   if (fault === 'refused') return { outcome: 'refused_before', message: 'The recipient is unknown.', retryable: false };
   if (fault === 'lost_request') return { outcome: 'unknown', message: 'The connection was lost.' };
   const currentVersion = owner.versionOf(action.resource);
-  if (!owner.known && currentVersion !== expectedVersion)
+  // The key has its effect: the owner says so again, whatever version the resource is at now.
+  const known = owner.dedupes && owner.find(idempotencyKey) !== undefined;
+  if (!known && currentVersion !== expectedVersion)
     return { outcome: 'precondition_failed', currentVersion, message: `The resource is at ${currentVersion}.` };
   owner.keep(action);
   if (fault === 'lost_reply') throw new Error('socket hang up');
