@@ -17,6 +17,9 @@ export function settleCancellation(
   const events = draft?.events ?? [];
   if (draft !== undefined) closeOpenSteps(draft, 'The run was cancelled.');
   events.push({ kind: 'cancel.settled', body: { unresolved: of.unresolved.slice(0, UNRESOLVED_COUNT_MAX) } });
-  end({ events }, { result: 'cancelled', needsHuman: state.needsHuman, reason: 'Cancelled on request.' });
+  end(
+    { events },
+    { result: 'cancelled', needsHuman: draft?.needsHuman ?? state.needsHuman, reason: 'Cancelled on request.' },
+  );
   return events;
 }

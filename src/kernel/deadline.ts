@@ -3,7 +3,6 @@
  * in the queue comes) and stands still while the run is blocked and between a
  * crash and its recovery. `deadlineAt` is absolute and never moves. Source: CONTRACTS "Deadline".
  */
-import type { EffectCase } from './effect-state.ts';
 import type { AttemptState, RunState, StepState } from './run-state.ts';
 import { millisOf, timestampOf } from './time.ts';
 
@@ -29,11 +28,6 @@ export function attemptDeadlineAt(state: RunState, step: StepState, at: string):
  */
 export function attemptDeadlineMs({ deadlineAt, stoodStillMs }: AttemptState): number {
   return millisOf(deadlineAt) + stoodStillMs;
-}
-
-/** When an effect under way is no longer waited for by a cancellation: its skill's timeout after it was begun. */
-export function effectBoundMs(state: RunState, effect: EffectCase): number {
-  return millisOf(effect.intendedAt) + (state.steps.get(effect.stepId)?.skill.timeoutMs ?? 0);
 }
 
 /** Whether an attempt that starts at `atMs` has the time that its skill needs at least. */

@@ -1,6 +1,6 @@
 /** What time alone decides, and taking a run over after a crash. Source: CONTRACTS "Deadline", DESIGN §4 "Recovery". */
 import type { CommandOf } from '#contracts/command.ts';
-import { attemptDeadlineMs, effectBoundMs, runDeadlineMs } from './deadline.ts';
+import { attemptDeadlineMs, runDeadlineMs } from './deadline.ts';
 import type { EventDraft } from '#contracts/event.ts';
 import { settleCancellation } from './cancellation.ts';
 import { decided, type Decision, refused } from './decision.ts';
@@ -97,7 +97,7 @@ function timeOut(draft: Draft, step: StepState, attempt: AttemptState): void {
 function tickCancelling(state: RunState, command: CommandOf<'tick'>, nowMs: number): Decision {
   const out = attemptsInFlight(state);
   if (out.some(({ attempt }) => attemptDeadlineMs(attempt) > nowMs)) return decided();
-  if (effectsInProgress(state).some((effect) => effectBoundMs(state, effect) > nowMs)) return decided();
+  if (effectsInProgress(state).some(({ boundMs }) => boundMs > nowMs)) return decided();
   const unresolved = out.map(({ step, attempt }) => {
     const entry = { stepId: step.definition.stepId, reason: 'Nobody confirmed that it stopped within its time.' };
     return attempt.taskId === undefined ? entry : { ...entry, taskId: attempt.taskId };

@@ -12,7 +12,7 @@ import type { Decision } from './decision.ts';
 import { openApproval, openEffect } from './effect-state.ts';
 import { failure } from './failure.ts';
 import { joinDone, joinResult, type JoinCounts, spokenReason } from './join.ts';
-import { liftPeopleBlock } from './people-block.ts';
+import { liftPeopleBlock, needsPeopleAnyhow } from './people-block.ts';
 import type { PlannedRun } from './planned-run.ts';
 import { neverReady, outcomeOf, type StepOutcome } from './ready-set.ts';
 import { resultHash } from './result-hash.ts';
@@ -30,6 +30,8 @@ export interface Draft {
   readonly results: Map<StepId, StepResult>;
   readonly counts: { -readonly [K in keyof JoinCounts]: JoinCounts[K] };
   fallbackUsed: boolean;
+  /** People are needed whatever block is lifted. */
+  needsHuman: boolean;
   /** Effects that these events end. While another is open, the join waits. */
   readonly endedEffects: Set<EffectId>;
   /** A conflict in these events blocks the run: the join waits. */
@@ -50,6 +52,7 @@ export function openDraft(state: RunState, run: PlannedRun, at: string): Draft {
     endedEffects: new Set(),
     counts,
     fallbackUsed,
+    needsHuman: needsPeopleAnyhow(state),
     blocked,
   };
 }
@@ -133,7 +136,7 @@ export function conclude(draft: Draft): Decision {
     becauseOf: (stepId) => spokenReason(draft.results.get(stepId) ?? state.steps.get(stepId)?.result),
     fallbackUsed: draft.fallbackUsed,
   });
-  if (run.goal.claims.length === 0) end(draft, { result, reason, needsHuman: state.needsHuman });
+  if (run.goal.claims.length === 0) end(draft, { result, reason, needsHuman: draft.needsHuman });
   return { ok: true, events: draft.events };
 }
 
@@ -172,6 +175,7 @@ export function closeEffectStep(draft: Draft, step: StepState, reason: string): 
     if (effect.state === 'in_progress')
       draft.events.push({ kind: 'effect.unknown', body: { effectId, attempt, note: reason.slice(0, 500) } });
     draft.endedEffects.add(effectId);
+    if (effect.state !== 'not_started') draft.needsHuman = true;
     const doubt = `Effect ${effectId} is ${effect.state === 'not_started' ? 'not applied' : 'in doubt'}: ${reason}`;
     failStep(draft, step, failure(effect.state === 'not_started' ? 'ERR_CANCELLED' : 'ERR_EFFECT_UNKNOWN', doubt));
     return true;
@@ -205,7 +209,7 @@ export function* openSteps(draft: Draft): Generator<StepState, void, undefined> 
 
 /** Whether an effect is not over after these events. */
 export function holdsEffect({ state, endedEffects }: Draft): boolean {
-  for (const effectId of state.openEffects) if (!endedEffects.has(effectId)) return true;
+  for (const effectId of state.openEffects.keys()) if (!endedEffects.has(effectId)) return true;
   return false;
 }
 

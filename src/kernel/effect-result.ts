@@ -41,6 +41,7 @@ export function settleConfirmed(
     kind: 'effect.confirmed',
     body: { effectId, attempt, receipt, findings, evidence, artifactRef },
   });
+  if (findings.length > 0) draft.needsHuman = true;
   if (step !== undefined) settleApplied(draft, step, { ...of.confirmed, intendedAt: of.effect.intendedAt });
 }
 

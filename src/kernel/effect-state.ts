@@ -27,6 +27,8 @@ export interface EffectCase {
   readonly action: EffectAction;
   readonly actionDigest: Digest;
   readonly intendedAt: string;
+  /** Its skill's timeout after that, in ms since the epoch: no longer is it waited for by a cancellation. */
+  readonly boundMs: number;
   state: EffectState;
   attempt: number;
   leaseId: LeaseId;
@@ -48,18 +50,12 @@ export function openApproval(state: RunState, step: StepState): ApprovalCase | u
 
 /** The step's effect that is not yet known to be over. */
 export function openEffect(state: RunState, step: StepState): EffectCase | undefined {
-  const found = step.effectId === undefined ? undefined : state.effects.get(step.effectId);
-  return found !== undefined && state.openEffects.has(found.effectId) ? found : undefined;
+  return step.effectId === undefined ? undefined : state.openEffects.get(step.effectId);
 }
 
 /** Effects under way at their targets. */
 export function effectsInProgress(state: RunState): readonly EffectCase[] {
-  return openEffectsOf(state).filter((effect) => effect.state === 'in_progress');
-}
-
-/** Effects not known to be over: under way, in doubt, or to be tried again. */
-export function openEffectsOf(state: RunState): readonly EffectCase[] {
-  return [...state.openEffects].flatMap((effectId) => state.effects.get(effectId) ?? []);
+  return [...state.openEffects.values()].filter((effect) => effect.state === 'in_progress');
 }
 
 /** While it is so, nothing else may write the resource. */

@@ -6,6 +6,7 @@ import type { ApprovalId, EffectId } from '#contracts/ids.ts';
 import type { ApprovalCase, EffectCase } from './effect-state.ts';
 import { keepEvidence, needPeople, withStep } from './evolve-step.ts';
 import type { RunState } from './run-state.ts';
+import { millisOf } from './time.ts';
 
 type EventOf<K extends EventKind> = Extract<RunEvent, { readonly kind: K }>;
 
@@ -59,20 +60,22 @@ export function spendApproval(state: RunState, { body }: EventOf<'approval.spent
 export function intendEffect(state: RunState, { body, at }: EventOf<'effect.intended'>): void {
   const { effectId, approvalId, stepId, action, actionDigest, attempt, leaseId } = body;
   withStep(state, stepId, (step) => {
-    state.effects.set(effectId, {
+    const effect: EffectCase = {
       effectId,
       approvalId,
       stepId,
       action,
       actionDigest,
       intendedAt: at,
+      boundMs: millisOf(at) + step.skill.timeoutMs,
       state: 'in_progress',
       attempt,
       leaseId,
       sent: false,
       receipt: undefined,
-    });
-    state.openEffects.add(effectId);
+    };
+    state.effects.set(effectId, effect);
+    state.openEffects.set(effectId, effect);
     step.effectId = effectId;
   });
 }

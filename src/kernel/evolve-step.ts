@@ -150,6 +150,8 @@ export function settleStep(state: RunState, { body, at }: EventOf<'step.settled'
     if (step.definition.required && (result.status === 'completed' || result.status === 'degraded'))
       state.completedRequiredStepCount += 1;
     if (result.status === 'degraded') state.fallbackUsed = true;
+    // Whoever closed the step, somebody must still find out what became of its effect.
+    if (result.errors.some(({ code }) => code === 'ERR_EFFECT_UNKNOWN')) needPeople(state);
     // The error of a failed attempt is in the list already.
     if (result.artifactRef !== undefined || body.dispatchId === undefined) state.errors.push(...result.errors);
     unlockDependents(state, step, result.status);
@@ -193,6 +195,7 @@ function close(state: RunState, step: StepState): void {
   state.inFlight.delete(stepId);
   state.readyEffects.delete(stepId);
   state.waitingEffects.delete(stepId);
+  if (step.effectId !== undefined) state.openEffects.delete(step.effectId);
   step.notBeforeAt = undefined;
   state.openStepCount -= 1;
   if (required) state.openRequiredStepCount -= 1;

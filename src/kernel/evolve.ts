@@ -70,7 +70,7 @@ export function openRun(event: Received): RunState {
     inFlight: new Set(),
     approvals: new Map(),
     effects: new Map(),
-    openEffects: new Set(),
+    openEffects: new Map(),
     openStepCount: 0,
     openRequiredStepCount: 0,
     completedRequiredStepCount: 0,

@@ -1,7 +1,7 @@
 /** What a run needs from outside now. O(ready that can go + in flight); the plan is not rescanned. Source: DESIGN §3.4, §4. */
 import type { Todo } from '#contracts/command.ts';
 import { reservable, reserve, shareOf } from './budget.ts';
-import { attemptDeadlineMs, effectBoundMs, runDeadlineMs } from './deadline.ts';
+import { attemptDeadlineMs, runDeadlineMs } from './deadline.ts';
 import { effectsInProgress, openApproval, openEffect } from './effect-state.ts';
 import { joinDone } from './join.ts';
 import { peopleBlock } from './people-block.ts';
@@ -128,7 +128,7 @@ function earliestMs(state: RunState, nowMs: number): number {
 function latestAttemptMs(state: RunState): number {
   return Math.max(
     ...attemptsInFlight(state).map(({ attempt }) => attemptDeadlineMs(attempt)),
-    ...effectsInProgress(state).map((effect) => effectBoundMs(state, effect)),
+    ...effectsInProgress(state).map(({ boundMs }) => boundMs),
   );
 }
 

@@ -21,7 +21,12 @@ export function peopleBlock(state: RunState): BlockedReason | undefined {
   const waiting = [...stepsOf(state, state.waitingEffects)];
   if (waiting.length === 0 || waiting.some((step) => goesOn(state, step))) return undefined;
   const doubts = waiting.filter((step) => openEffect(state, step) !== undefined);
-  return doubts.length > 0 ? doubtful(doubts) : undecided(state, waiting);
+  return doubts.length > 0 ? doubtful(doubts) : undecided(waiting);
+}
+
+/** Whether people are needed for more than what the run stands still for. */
+export function needsPeopleAnyhow({ blocked, needsHuman, needsHumanBeforeBlock }: RunState): boolean {
+  return blocked !== undefined && waitsForPeople(blocked) ? needsHumanBeforeBlock : needsHuman;
 }
 
 /** Lifts such a block; empty when there is none. */
@@ -49,11 +54,10 @@ function doubtful(steps: readonly StepState[]): BlockedReason {
   };
 }
 
-function undecided(state: RunState, steps: readonly StepState[]): BlockedReason {
-  const named = steps.slice(0, NAMED_COUNT_MAX).flatMap((step) => {
-    const approval = openApproval(state, step);
-    return approval === undefined ? [] : [`${approval.approvalId} (${approval.state}) for ${step.definition.stepId}`];
-  });
+function undecided(steps: readonly StepState[]): BlockedReason {
+  const named = steps
+    .slice(0, NAMED_COUNT_MAX)
+    .map(({ approvalId, definition }) => `${approvalId} for ${definition.stepId}`);
   return {
     code: 'APPROVAL',
     question: `These actions wait for their approvers: ${named.join(', ')}.`,

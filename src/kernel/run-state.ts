@@ -127,7 +127,7 @@ export interface RunState {
   readonly approvals: Map<ApprovalId, ApprovalCase>;
   readonly effects: Map<EffectId, EffectCase>;
   /** Under way, in doubt, or to be tried again: while there is one, the join waits. */
-  readonly openEffects: Set<EffectId>;
+  readonly openEffects: Map<EffectId, EffectCase>;
   /** Of a program's calls: contract digest of each adopted tool by name, and the lease of each call that has not settled. */
   readonly tools: Map<string, Digest>;
   readonly calls: Map<CallId, LeaseId>;

@@ -80,6 +80,11 @@ export class TrialRun {
     return decision;
   }
 
+  /** Decides a command of somebody else that must not be refused. */
+  decideAs<K extends Command['kind']>(actor: string, kind: K, body: Body<K>): readonly EventKind[] {
+    return this.ok(kind, { ...body, actor } as Body<K>);
+  }
+
   /** Decides a command that must not be refused; returns the kinds of its events. */
   ok<K extends Command['kind']>(kind: K, body: Body<K>): readonly EventKind[] {
     const decision = this.decide(kind, body);

@@ -11,6 +11,13 @@ import {
   type PlanCase,
 } from './plan-world.test.ts';
 
+/** What makes a drafting skill one with an effect on one resource. */
+const EFFECT = {
+  risk: 'effect',
+  effectActions: ['notify:draft'],
+  resources: [{ type: 'notice', input: 'next_action' }],
+} as const;
+
 export const LIMIT_CASES: readonly PlanCase[] = [
   ['too many steps', planWith((p) => (p.budget.stepCountMax = 2)), AGAINST, [['BUDGET_STEPS', '/steps']]],
   [
@@ -108,6 +115,8 @@ export const LIMIT_CASES: readonly PlanCase[] = [
       ['SKILL_UNAVAILABLE', '/steps/3/skillId'],
       ['ACTION_PROHIBITED', '/steps/3/skillId'],
       ['PERMISSION_ACTION', '/steps/3/actions'],
+      ['EFFECT_UNASKED', '/steps/3/skillId'],
+      ['EFFECT_RESOURCE', '/steps/3/skillId'],
     ],
   ],
   [
@@ -140,8 +149,17 @@ export const LIMIT_CASES: readonly PlanCase[] = [
   [
     'an effect that a quorum approves where a policy would do',
     planWith((p) => (nth(p.steps, 2).approval = 'quorum')),
-    snapshotWith((s) => (nth(s.skills, 2).risk = 'effect')),
+    snapshotWith((s) => Object.assign(nth(s.skills, 2), EFFECT)),
     [],
+  ],
+  [
+    'an effect that acts twice at once',
+    planWith((p) => {
+      nth(p.steps, 2).approval = 'person';
+      nth(p.steps, 2).actions = ['notify:draft', 'claims:read'];
+    }),
+    snapshotWith((s) => Object.assign(nth(s.skills, 2), { ...EFFECT, effectActions: ['notify:draft', 'claims:read'] })),
+    [['EFFECT_RESOURCE', '/steps/2/skillId']],
   ],
 ];
 
