@@ -82,7 +82,7 @@ export class TrialRun {
 
   /** Decides a command of somebody else that must not be refused. */
   decideAs<K extends Command['kind']>(actor: string, kind: K, body: Body<K>): readonly EventKind[] {
-    return this.ok(kind, { ...body, actor } as Body<K>);
+    return this.ok(kind, { ...body, actor });
   }
 
   /** Decides a command that must not be refused; returns the kinds of its events. */
