@@ -95,7 +95,7 @@ function enter(queue: Queue, ref: RunRef): { readonly queue: Queued | undefined 
   }
   const freeCount = queue.limits.queueLengthMax - waitingCount(queue);
   if (own >= freeCount) throw full(queue, { tenant, own });
-  line(queue, ref, undefined);
+  standInLine(queue, ref, undefined);
   return { queue: { aheadCount: own } };
 }
 
@@ -108,7 +108,7 @@ async function turn(queue: Queue, ref: RunRef, signal: AbortSignal): Promise<voi
   signal.addEventListener('abort', onAbort, { once: true });
   const known = queue.waiting.get(ref.tenant)?.get(key);
   // A run of an earlier process has its place by its log: no bound refuses it.
-  if (known === undefined) line(queue, ref, resolve);
+  if (known === undefined) standInLine(queue, ref, resolve);
   else known.wake = resolve;
   admit(queue);
   try {
@@ -158,7 +158,7 @@ function mayBegin({ opened, inFlight, limits }: Queue, tenant: string): boolean 
   return ownCount < limits.runsInFlightPerTenantMax;
 }
 
-function line({ waiting }: Queue, ref: RunRef, wake: (() => void) | undefined): void {
+function standInLine({ waiting }: Queue, ref: RunRef, wake: (() => void) | undefined): void {
   const own = waiting.get(ref.tenant) ?? new Map<string, Waiting>();
   own.set(keyOf(ref), { ref, wake });
   waiting.set(ref.tenant, own);
@@ -180,7 +180,7 @@ function waitingCount({ waiting }: Queue): number {
 
 function full(queue: Queue, { tenant, own }: { readonly tenant: string; readonly own: number }): CaseOpsError {
   const { runsInFlightMax, queueLengthMax } = queue.limits;
-  const retryAfterMs = retryAfter(queue);
+  const retryAfterMs = retryAfter(queue, own);
   return new CaseOpsError(
     'ERR_QUEUE_FULL',
     `${queue.inFlight.size} of ${runsInFlightMax} runs work and ${waitingCount(queue)} of ${queueLengthMax} wait, ${own} of them of tenant ${tenant}; try again in ${Math.ceil(retryAfterMs / 1_000)} s.`,
@@ -188,11 +188,12 @@ function full(queue: Queue, { tenant, own }: { readonly tenant: string; readonly
   );
 }
 
-/** When about half of those who wait now will have begun, going by how fast the last runs left. */
-function retryAfter(queue: Queue): number {
-  const [oldest = 0] = queue.leftMs;
-  const intervalMs = queue.leftMs.length === 0 ? 0 : (queue.clock.nowMs() - oldest) / queue.leftMs.length;
-  return Math.round(Math.min(RETRY_MS_MAX, Math.max(RETRY_MS_MIN, (intervalMs * waitingCount(queue)) / 2)));
+/** When about half of a tenant's waiting runs will have begun, going by how fast the last runs left and who shares the turns. */
+function retryAfter({ leftMs, clock, waiting }: Queue, own: number): number {
+  const [oldest = 0] = leftMs;
+  const intervalMs = leftMs.length === 0 ? 0 : (clock.nowMs() - oldest) / leftMs.length;
+  const turnMs = intervalMs * Math.max(1, waiting.size);
+  return Math.round(Math.min(RETRY_MS_MAX, Math.max(RETRY_MS_MIN, (turnMs * own) / 2)));
 }
 
 const keyOf = ({ tenant, runId }: RunRef): string => `${tenant}/${runId}`;

@@ -1,7 +1,7 @@
 /** The supervisor's process: store, driver, issuer, teams, run handlers and the desk in front of them. */
 import { join } from 'node:path';
 import { createEmbeddedIssuer, type EmbeddedIssuer } from '#authority/embedded-issuer.ts';
-import { createAdmissionQueue } from '#control/admission-queue.ts';
+import { type AdmissionQueue, createAdmissionQueue } from '#control/admission-queue.ts';
 import { createCapabilityDirectory } from '#control/capability-directory.ts';
 import { createRulesIntake } from '#control/intake.ts';
 import { createRunDesk } from '#control/run-desk.ts';
@@ -67,27 +67,22 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
     ...members.map((member) => [member.team, member.connect({ issuer, grants })] as const),
     ...[...registered.keys()].map((team) => [team, absentTeam(team)] as const),
   ]);
-  const driver = stack.use(
-    createLocalDriver({ store, clock: systemClock, ids: systemIds, owner: SUPERVISOR_WORKLOAD }),
-  );
-  const limits = limitsOf(options.limits);
-  const admission = createAdmissionQueue(limits, systemClock);
-  stack.defer(store.onCommit((_events, head) => admission.note(head)));
+  const time = { clock: systemClock, ids: systemIds };
+  const driver = stack.use(createLocalDriver({ store, ...time, owner: SUPERVISOR_WORKLOAD }));
+  const { admission, goalsPerMinuteMax } = openAdmission(options, { store, stack });
   const shared = {
     admission,
     driver,
     store,
     teams,
-    clock: systemClock,
-    ids: systemIds,
+    ...time,
     workload: SUPERVISOR_WORKLOAD,
     grants,
   };
   const capabilities = createCapabilityDirectory({
     teams,
     registered,
-    clock: systemClock,
-    ids: systemIds,
+    ...time,
     workloadActions: options.case.workloadActions,
     policyDigest: digestOf(options.case.workloadActions),
   });
@@ -100,7 +95,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
     directory: capabilities,
     planner,
     kinds: options.case.goalKinds,
-    goalsPerMinuteMax: limits.goalsPerMinuteMax,
+    goalsPerMinuteMax,
     intake: createRulesIntake({ kinds: options.case.goalKinds, ids: systemIds }),
     why: (ref, claim) => explainClaims(store, { ref, claim }),
   });
@@ -111,12 +106,20 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
     teams: children.map((child) => ({ name: child.team, pid: child.pid, url: child.ready.url })),
     resume: async () => {
       await Promise.all(inProcess.map((team) => team.resume()));
-      const recoveredRunCount = await driver.resume('central');
-      admission.open();
-      return recoveredRunCount;
+      return driver.resume('central').finally(admission.open);
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+function openAdmission(
+  options: SupervisorOptions,
+  { store, stack }: { readonly store: Store; readonly stack: AsyncDisposableStack },
+): { readonly admission: AdmissionQueue; readonly goalsPerMinuteMax: number } {
+  const limits = limitsOf(options.limits);
+  const admission = createAdmissionQueue(limits, systemClock);
+  stack.defer(store.onCommit((_events, head) => admission.note(head)));
+  return { admission, goalsPerMinuteMax: limits.goalsPerMinuteMax };
 }
 
 /** Teams of their own processes, teams in this one, and teams of others. */

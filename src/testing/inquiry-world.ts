@@ -224,7 +224,7 @@ function worldOf(
 }
 
 /** What the four teams' records say. */
-function findingFor({ skillId, input }: Dispatch): Finding | undefined {
+export function findingFor({ skillId, input }: Dispatch): Finding | undefined {
   const named = input['claim_id'];
   const claimId = typeof named === 'string' ? named : 'C-102';
   if (claimId === 'C-999') return undefined;

@@ -12,7 +12,15 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { contentDigestOf } from './content-digest.ts';
-import { EDITED, flagOf, parseFlagDocument, promotedFlag, versionOf, weightPercentOf, withPromotion } from './flag-document.ts';
+import {
+  EDITED,
+  flagOf,
+  parseFlagDocument,
+  promotedFlag,
+  versionOf,
+  weightPercentOf,
+  withPromotion,
+} from './flag-document.ts';
 import type { FlagDocument, Promotion, ReleaseFlag } from './flag-document.ts';
 import { flagPostcondition } from './flag-postcondition.ts';
 import { evaluateFlag } from './flag-evaluation.ts';
