@@ -18,6 +18,10 @@ export type {
 export { createCaseOps, type CaseOps, type CaseOpsOptions, type RunningTeam } from './runtime/create-case-ops.ts';
 export type { Asker, EventOptions, Goal, RunCalls } from './runtime/run-calls.ts';
 export type { RunEvent } from '#contracts/event.ts';
+export type { Artifact } from '#contracts/artifact.ts';
+export type { Evidence } from '#contracts/evidence.ts';
+export type { GoalContract } from '#contracts/goal.ts';
+export type { Clock } from '#ports/clock.ts';
 export type { Secret, Secrets } from '#ports/secrets.ts';
 export { environmentSecrets, fileSecrets } from './runtime/secrets.ts';
 export {
@@ -32,7 +36,13 @@ export { remoteTeam, type RemoteTeam, type RemoteTeamOptions } from './runtime/r
 export { deploymentTrust } from './runtime/deployment-trust.ts';
 export { defineGoalKind, type GoalKindOptions } from './runtime/define-goal-kind.ts';
 export { defineAgenticWorker, type AgenticWorkerOptions } from './runtime/define-agentic-worker.ts';
-export { defineCase, type CaseDefinition, type TeamContext, type TeamFactory } from './runtime/define-case.ts';
+export {
+  defineCase,
+  type CaseDefinition,
+  type CaseOptions,
+  type TeamContext,
+  type TeamFactory,
+} from './runtime/define-case.ts';
 export { createGoverned } from './runtime/create-governed.ts';
 export type {
   CitedEvidence,

@@ -1,3 +1,32 @@
-/** For tests of users: seeded time and ids. */
-export { seededClock } from './testing/seeded-clock.ts';
+/**
+ * `caseops/testing`: for tests of users. Seeded time and ids; a team's workers with fake tools; the kernel by given, when, then; scripted
+ * stand-ins for models. Real leases and guards are not in here: run the case for those.
+ */
+export { seededClock, type SeededClock } from './testing/seeded-clock.ts';
 export { seededIds } from './testing/seeded-ids.ts';
+export { testTeam, type TeamHarness, type TeamHarnessOptions, type TeamRun } from './testing/test-team.ts';
+export {
+  fakeToolHost,
+  type FakeToolHost,
+  type FakeToolHostOptions,
+  type FakeTools,
+  type SeenCall,
+} from './testing/fake-tools.ts';
+export { eventsOf, given, type Decided, type Given, type GivenEvent } from './testing/given.ts';
+export {
+  builtInPlanner,
+  scriptedPlanner,
+  scriptedProposer,
+  type PlannerTurn,
+  type ProposerTurn,
+  type ScriptedProposer,
+} from './testing/scripted.ts';
+export type { FakeOutcome } from './testing/fake-tool-host.ts';
+export type { Command, RunRef } from '#contracts/command.ts';
+export type { Dispatch } from '#contracts/dispatch.ts';
+export type { EventDraft } from '#contracts/event.ts';
+export type { LeaseClaims } from '#contracts/lease.ts';
+export type { Ids } from '#ports/ids.ts';
+export type { HeldLease } from '#ports/issuer.ts';
+export type { Planner, PlannerRequest } from '#ports/model.ts';
+export type { ToolHost, ToolOutcome } from '#ports/tool-host.ts';

@@ -19,7 +19,10 @@ export type TeamFactory = (context: TeamContext) => TeamDefinition;
 export interface CaseDefinition {
   readonly name: string;
   readonly goalKinds: readonly GoalKind[];
-  /** `import.meta.url` of the module that exports this case: each team's process loads it. */
+  /**
+   * `import.meta.url` of the module that exports this case: each team's process loads it, and asks this case for its team. A module that
+   * is also a program starts its work under `if (import.meta.main)`, or every team's process would start it again.
+   */
   readonly module: string;
   /** Team name → its factory, loaded only in the team's process. */
   readonly teams: Readonly<Record<string, () => Promise<TeamFactory>>>;
@@ -29,8 +32,16 @@ export interface CaseDefinition {
   readonly workloadActions: readonly string[];
 }
 
+/** A case as its author writes it. */
+export interface CaseOptions extends Omit<CaseDefinition, 'requester'> {
+  /** Left out: the purposes of the case's goals, and `workloadActions`. */
+  readonly requester?: CaseDefinition['requester'];
+}
+
 /** Checks what can be checked without starting a team; throws ERR_CONFIG with every finding. */
-export function defineCase(definition: CaseDefinition): CaseDefinition {
+export function defineCase(options: CaseOptions): CaseDefinition {
+  const purposes = [...new Set(options.goalKinds.map(({ purpose }) => purpose))];
+  const definition = { requester: { purposes, actions: options.workloadActions }, ...options };
   const findings = [
     ...duplicates(
       'goal kind',

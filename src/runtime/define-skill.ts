@@ -42,7 +42,7 @@ export interface SkillOptions<I extends z.ZodObject, A extends z.ZodObject> {
   readonly stateFields?: readonly string[];
   /** Default `none`; `person` for an effect. */
   readonly approval?: SkillContract['approval'];
-  /** Default 3,000 ms. */
+  /** Default 10,000 ms. */
   readonly timeoutMs?: number;
   /** Less than this left before the deadline: not started. Default 10 ms. */
   readonly minimumRuntimeMs?: number;
@@ -129,7 +129,7 @@ function authorityOf(options: AnySkill): Partial<SkillContract> {
 }
 
 function limitsOf(options: AnySkill): Partial<SkillContract> {
-  const timeoutMs = options.timeoutMs ?? 3_000;
+  const timeoutMs = options.timeoutMs ?? 10_000;
   const callCount = options.tools.length === 0 ? 0 : options.tools.length + 1;
   return {
     acceptedResults: [...(options.acceptedResults ?? [])],

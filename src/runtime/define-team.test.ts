@@ -126,7 +126,7 @@ test('a skill has defaults from its tools, and its contract is the published one
   const contract = { ...claimStatus.contract, team: 'claims', available: true };
   assert.ok(skillContract.safeParse(contract).success);
   assert.deepEqual(contract.evidence, { anchorTypes: ['claim'], countMin: 1 });
-  assert.deepEqual(contract.stepBudget, { toolCallCountMax: 2, modelTokenCountMax: 0, timeoutMs: 3_000 });
+  assert.deepEqual(contract.stepBudget, { toolCallCountMax: 2, modelTokenCountMax: 0, timeoutMs: 10_000 });
   assert.deepEqual(contract.datatypes, ['internal']);
   assert.equal(contract.toolContracts[0]?.digest, getClaim.contract.digest);
 });

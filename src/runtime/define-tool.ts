@@ -34,7 +34,7 @@ export interface ToolOptions<I extends z.ZodObject, R extends z.ZodObject> {
   readonly sideEffect?: ToolContract['sideEffect'];
   /** Data class of what it returns; default `internal`. */
   readonly classification?: string;
-  /** Default 2,000 ms. */
+  /** Default 5,000 ms. */
   readonly timeoutMs?: number;
   /** Default 500 ms. */
   readonly latencySloMs?: number;
@@ -60,7 +60,7 @@ export function defineTool<I extends z.ZodObject, R extends z.ZodObject>(
     purposes: [...options.purposes],
     resource: { ...options.resource },
     classification: options.classification ?? 'internal',
-    timeoutMs: options.timeoutMs ?? 2_000,
+    timeoutMs: options.timeoutMs ?? 5_000,
     latencySloMs: options.latencySloMs ?? 500,
     idempotency: options.idempotency ?? (options.sideEffect === 'external' ? 'none' : 'read'),
     taskSupport: 'forbidden',

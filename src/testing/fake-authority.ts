@@ -21,7 +21,13 @@ export interface FakeAuthority {
   /** A step's lease, as a team's guard hands it on after authorising a send of this dispatch by `workload`. */
   lease(
     dispatch: Dispatch,
-    options: { readonly audience: string; readonly locations: readonly string[]; readonly workload: string },
+    options: {
+      readonly audience: string;
+      readonly locations: readonly string[];
+      readonly workload: string;
+      /** Default `internal`. */
+      readonly datatypes?: readonly string[];
+    },
   ): Authenticated;
   /** The row that uses a send lease up. */
   consumption(lease: Authenticated): RecordWrite;
@@ -84,6 +90,7 @@ function sendClaims(
     readonly locations: readonly string[];
     readonly workload: string;
     readonly use?: LeaseClaims['use'];
+    readonly datatypes?: readonly string[];
   },
 ): LeaseClaims {
   const nowS = Math.floor(clock.nowMs() / 1_000);
@@ -105,7 +112,7 @@ function sendClaims(
         locations: [...options.locations],
         actions: dispatch.actions,
         resources: dispatch.resources,
-        datatypes: ['internal'],
+        datatypes: [...(options.datatypes ?? ['internal'])],
         purpose: dispatch.purpose,
         bounds: boundsOf(dispatch.input),
       },

@@ -6,7 +6,7 @@ import { digestOf } from '#kernel/digest.ts';
 import { checkCall } from '#kernel/narrowing.ts';
 import type { Clock } from '#ports/clock.ts';
 import type { HeldLease } from '#ports/issuer.ts';
-import type { McpServerDefinition } from '#ports/team-definition.ts';
+import type { McpServerDefinition, ToolCaller } from '#ports/team-definition.ts';
 import type { ToolHost, ToolOutcome } from '#ports/tool-host.ts';
 
 interface FakeToolCall {
@@ -24,8 +24,10 @@ export interface FakeToolHost extends ToolHost {
 export interface FakeToolHostOptions {
   readonly servers: readonly McpServerDefinition[];
   readonly clock: Clock;
-  /** The claims behind a lease, as `createFakeAuthority` knows them; a call outside them is refused. */
-  readonly claimsOf: (lease: HeldLease) => LeaseClaims | undefined;
+  /** The claims behind a lease, as `createFakeAuthority` knows them; a call outside them is refused. Absent: no lease is looked at. */
+  readonly claimsOf?: ((lease: HeldLease) => LeaseClaims | undefined) | undefined;
+  /** For whom, where no lease is looked at. */
+  readonly tenant?: string;
   /** Answers in place of the handler: an outcome without its facts, or undefined to let the handler answer. `index` counts from 0. */
   readonly fault?: (call: FakeToolCall, index: number) => FakeOutcome | Promise<FakeOutcome> | undefined;
 }
@@ -33,7 +35,8 @@ export interface FakeToolHostOptions {
 type WithoutFacts<T> = T extends unknown
   ? Omit<T, 'protocolRevision' | 'serverVersion' | 'startedAt' | 'endedAt'>
   : never;
-type FakeOutcome = WithoutFacts<ToolOutcome>;
+/** An outcome without its facts. */
+export type FakeOutcome = WithoutFacts<ToolOutcome>;
 
 export function createFakeToolHost(options: FakeToolHostOptions): FakeToolHost {
   const calls: FakeToolCall[] = [];
@@ -60,22 +63,15 @@ export function createFakeToolHost(options: FakeToolHostOptions): FakeToolHost {
 
 async function answer(options: FakeToolHostOptions, call: FakeToolCall): Promise<FakeOutcome> {
   const { contract } = call;
-  const refused = refusal(options, call);
+  const refused = options.claimsOf === undefined ? undefined : refusal(options.claimsOf(call.lease), call);
   if (refused !== undefined) return { outcome: 'refused', code: refused, boundary: 'mcp', message: 'Refused.' };
-  const claims = options.claimsOf(call.lease);
   const endpoint = options.servers
     .find(({ name }) => name === contract.server)
     ?.tools.find((tool) => tool.contract.tool === contract.tool);
-  if (claims === undefined || endpoint === undefined)
+  if (endpoint === undefined)
     return { outcome: 'unknown_outcome', message: `No server serves ${contract.server}/${contract.tool}.` };
   try {
-    const records = await endpoint.invoke(call.arguments, {
-      tenant: claims.tenant,
-      subject: claims.sub,
-      purpose: claims.authorization_details[0]?.purpose ?? '',
-      leaseId: claims.jti,
-      signal: call.signal,
-    });
+    const records = await endpoint.invoke(call.arguments, callerOf(options, call));
     const output: unknown = JSON.parse(JSON.stringify({ records }));
     return { outcome: 'ok', output, resultDigest: digestOf(output) };
   } catch (error) {
@@ -84,9 +80,20 @@ async function answer(options: FakeToolHostOptions, call: FakeToolCall): Promise
   }
 }
 
+function callerOf(options: FakeToolHostOptions, { contract, lease, signal }: FakeToolCall): ToolCaller {
+  const claims = options.claimsOf?.(lease);
+  const tenant = claims?.tenant ?? options.tenant ?? 't9';
+  return {
+    tenant,
+    subject: claims?.sub ?? `requester@${tenant}`,
+    purpose: claims?.authorization_details[0]?.purpose ?? contract.purposes[0] ?? '',
+    leaseId: lease.leaseId,
+    signal,
+  };
+}
+
 /** The first thing that the lease does not allow. */
-function refusal(options: FakeToolHostOptions, { contract, arguments: args, lease }: FakeToolCall): string | undefined {
-  const claims = options.claimsOf(lease);
+function refusal(claims: LeaseClaims | undefined, { contract, arguments: args }: FakeToolCall): string | undefined {
   const detail = claims?.authorization_details[0];
   if (claims === undefined || detail === undefined) return 'unknown_lease';
   if (claims.aud !== `mcp:${contract.server}`) return 'audience';

@@ -94,7 +94,6 @@ export const parcelsCase = defineCase({
   module: import.meta.url,
   goalKinds: [parcelInquiry],
   teams: { parcels: async () => () => parcelTeam },
-  requester: { purposes: ['parcel_inquiry'], actions: ['parcels:read'] },
   workloadActions: ['parcels:read'],
 });
 
