@@ -13,14 +13,9 @@ export {
   type SeenCall,
 } from './testing/fake-tools.ts';
 export { eventsOf, given, type Decided, type Given, type GivenEvent } from './testing/given.ts';
-export {
-  builtInPlanner,
-  scriptedPlanner,
-  scriptedProposer,
-  type PlannerTurn,
-  type ProposerTurn,
-  type ScriptedProposer,
-} from './testing/scripted.ts';
+export { builtInPlanner, scriptedPlanner, scriptedProposer } from './testing/scripted.ts';
+export type { PlannerTurn } from '#control/scripted-planner.ts';
+export type { ProposerTurn, ScriptedProposer } from '#execution/scripted-proposer.ts';
 export type { FakeOutcome } from './testing/fake-tool-host.ts';
 export type { Command, RunRef } from '#contracts/command.ts';
 export type { Dispatch } from '#contracts/dispatch.ts';

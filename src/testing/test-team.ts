@@ -3,6 +3,7 @@ import type { Artifact } from '#contracts/artifact.ts';
 import { DISPATCH_VERSION, type Dispatch } from '#contracts/dispatch.ts';
 import { CaseOpsError, type ErrorRecord } from '#contracts/error.ts';
 import type { SkillContract } from '#contracts/skill.ts';
+import type { ProposalRecord } from '#contracts/tool-proposal.ts';
 import { runWorker } from '#execution/worker-run.ts';
 import { digestOf } from '#kernel/digest.ts';
 import type { TeamDefinition, WorkerEndpoint } from '#ports/team-definition.ts';
@@ -28,10 +29,11 @@ export interface TeamHarnessOptions {
 }
 
 /** What a worker gave. `calls` reached the tools, in order; refused ones did not. */
-export type TeamRun = { readonly calls: readonly SeenCall[] } & (
-  | { readonly ok: true; readonly artifact: Artifact }
-  | { readonly ok: false; readonly error: ErrorRecord }
-);
+export type TeamRun = {
+  readonly calls: readonly SeenCall[];
+  /** What the model of an agentic worker proposed, and what was decided of it. */
+  readonly proposals: readonly ProposalRecord[];
+} & ({ readonly ok: true; readonly artifact: Artifact } | { readonly ok: false; readonly error: ErrorRecord });
 
 export interface TeamHarness {
   readonly clock: SeededClock;
@@ -61,7 +63,10 @@ export function testTeam(team: TeamDefinition, options: TeamHarnessOptions = {})
         ...options.tools,
       });
       const dispatch = { ...dispatchOf(skill, input, { options, clock, ids }), ...over };
+      const proposals: ProposalRecord[] = [];
       const outcome = await runWorker({
+        note: async (proposal) => void proposals.push(proposal),
+        proposed: { proposalCount: 0, modelTokenCount: 0 },
         ...stepOf(team, { dispatch, authority, taskCount: ++taskCount }),
         worker: endpoint.name,
         toolHost: host,
@@ -72,8 +77,10 @@ export function testTeam(team: TeamDefinition, options: TeamHarnessOptions = {})
         skill,
         endpoint,
       });
-      const { calls } = host;
-      return outcome.ok ? { ok: true, artifact: outcome.artifact, calls } : { ok: false, error: outcome.error, calls };
+      const seen = { calls: host.calls, proposals };
+      return outcome.ok
+        ? { ok: true, artifact: outcome.artifact, ...seen }
+        : { ok: false, error: outcome.error, ...seen };
     },
   };
 }

@@ -13,7 +13,7 @@ import {
 } from 'caseops';
 import { z } from 'zod';
 
-const findParcel = defineTool({
+export const findParcel = defineTool({
   server: 'parcel-records',
   name: 'parcels.find',
   description: 'Reads a parcel.',
@@ -25,7 +25,7 @@ const findParcel = defineTool({
   purposes: ['parcel_inquiry'],
 });
 
-export const parcelState = defineSkill({
+const parcelState = defineSkill({
   id: 'parcel-state',
   description: 'Says where a parcel is.',
   input: z.object({ parcel_id: z.string() }),

@@ -1,7 +1,7 @@
 /** `caseops/testing` as a user's tests have it: the names of the package only. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { GoalContract } from 'caseops';
+import { defineAgenticWorker, defineSkill, defineTeam, type GoalContract } from 'caseops';
 import {
   builtInPlanner,
   eventsOf,
@@ -14,7 +14,8 @@ import {
   testTeam,
   type Command,
 } from 'caseops/testing';
-import { parcelInquiry, parcelTeam } from './parcels.ts';
+import { z } from 'zod';
+import { findParcel, parcelInquiry, parcelTeam } from './parcels.ts';
 
 test("a worker's artifact holds what its tool observed, bound to the record's version", async () => {
   const run = await testTeam(parcelTeam).run('parcel-state', { parcel_id: 'P-7' });
@@ -136,20 +137,41 @@ test('a scripted planner edits what the built-in one proposes, and fails as a pr
   assert.equal(typeof builtInPlanner.propose, 'function');
 });
 
-test('a scripted proposer takes its turns in order and shows a loop that has no limit', async () => {
-  const proposer = scriptedProposer<string, { readonly tool: string }>([
-    { kind: 'propose', proposal: { tool: 'parcels.find' } },
-    { kind: 'propose', proposal: (request) => ({ tool: request }) },
-    { kind: 'silence' },
+test('a scripted proposer drives an agentic worker, whose every proposal is decided by code', async () => {
+  const skill = defineSkill({
+    id: 'parcel-state',
+    description: 'Says where a parcel is.',
+    input: z.object({ parcel_id: z.string() }),
+    artifact: z.object({ state: z.string() }),
+    produces: [{ kind: 'parcel_state', pointer: '/state' }],
+    tools: [findParcel],
+    budget: { modelTokenCountMax: 1_000 },
+  });
+  const model = scriptedProposer([
+    { kind: 'call', tool: 'parcel-records/parcels.delete', arguments: { parcel_id: 'P-7' } },
+    { kind: 'call', tool: 'parcel-records/parcels.find', arguments: { parcel_id: 'P-7' } },
+    { kind: 'nothing' },
   ]);
-  assert.deepEqual(await proposer.propose('first'), { tool: 'parcels.find' });
-  assert.deepEqual(await proposer.propose('second'), { tool: 'second' });
-  const stop = new AbortController();
-  const silent = proposer.propose('third', stop.signal);
-  stop.abort(new Error('stopped'));
-  await assert.rejects(silent, /stopped/);
-  await assert.rejects(proposer.propose('fourth'), { code: 'ERR_MODEL' });
-  assert.deepEqual(proposer.requests, ['first', 'second', 'third', 'fourth']);
+  const bounds = { stepCountMax: 4, tokenCountMax: 1_000, repeatCountMax: 1 };
+  const worker = defineAgenticWorker(skill, { name: 'parcel-agent', model, prompt: 'Find the parcel.', ...bounds });
+  const team = defineTeam('parcels', {
+    version: '1.0.0',
+    description: 'Knows where parcels are.',
+    workers: [worker],
+    mcpServers: parcelTeam.mcpServers,
+    tenants: ['t9'],
+  });
+  const run = await testTeam(team).run('parcel-state', { parcel_id: 'P-7' });
+  assert.deepEqual(
+    run.proposals.map(({ verdict, reason }) => `${verdict} ${reason}`),
+    ['refused unknown_tool', 'permitted lawful', 'refused not_nothing', 'refused not_nothing'],
+  );
+  assert.equal(model.requests.length, 4);
+  assert.equal(run.ok ? 'ok' : run.error.code, 'ERR_ATTEMPTS');
+  assert.deepEqual(
+    run.calls.map(({ tool }) => tool),
+    ['parcels.find'],
+  );
 });
 
 test('seeded time stands still until it is advanced, and seeded ids repeat', async () => {
