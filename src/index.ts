@@ -40,6 +40,8 @@ export {
   defineCase,
   type CaseDefinition,
   type CaseOptions,
+  type EffectContext,
+  type EffectTargetFactory,
   type TeamContext,
   type TeamFactory,
 } from './runtime/define-case.ts';

@@ -16,4 +16,6 @@ export const releaseCase = defineCase({
   },
   requester: { purposes: ['release_promotion'], actions: [...reads, 'releases:promote'] },
   workloadActions: [...reads, 'releases:promote'],
+  accounts: ['requester@tenant-7', 'approver@tenant-7', 'auditor@tenant-7'],
+  effectTargets: async () => (await import('./effect-targets.ts')).effectTargets,
 });

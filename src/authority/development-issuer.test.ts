@@ -38,6 +38,15 @@ void test('each account gets back its own grant, and only requesters may have so
   }
 });
 
+void test('an installation with accounts of its own has those and no others', () => {
+  const own = createDevelopmentIssuer({ ...options, accounts: ['requester@tenant-7', 'approver@tenant-7'] });
+  const got = own.verify(own.tokenFor('approver@tenant-7'));
+  assert.ok(got.ok);
+  assert.deepEqual([got.grant.tenant, got.grant.roles, got.grant.actions], ['tenant-7', ['approver'], []]);
+  assert.deepEqual(own.grantFor('requester@tenant-7').actions, ['claims:read']);
+  assert.throws(() => own.tokenFor('requester@t9'), CaseOpsError);
+});
+
 void test('an account that does not exist is refused', () => {
   for (const account of ['root@t9', 'constructor']) {
     assert.throws(

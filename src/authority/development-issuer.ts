@@ -1,5 +1,5 @@
 /**
- * The development issuer: four accounts, so that the product runs without an identity provider. It signs short user tokens for the
+ * The development issuer: a few accounts, so that the product runs without an identity provider. It signs short user tokens for the
  * local API and turns one back into the root grant of its account. Source: CONTRACTS "Identities from the first part".
  */
 import { CaseOpsError } from '#contracts/error.ts';
@@ -24,6 +24,8 @@ export interface DevelopmentIssuerOptions {
   /** What a requester may ask for, from the case's configuration. */
   readonly purposes: readonly string[];
   readonly actions: readonly string[];
+  /** Those of DEVELOPMENT_ACCOUNTS when left out. */
+  readonly accounts?: readonly DevelopmentAccount[] | undefined;
   /** Of a user token, in seconds; 900 when left out. */
   readonly lifetimeS?: number;
 }
@@ -43,15 +45,16 @@ export interface DevelopmentIssuer {
   grantFor(account: string): RootGrant;
 }
 
-/** Approvers and auditors may read and decide; only requesters may have something done in their name. */
-const ACCOUNTS = {
-  'requester@t9': { tenant: 't9', role: 'requester' },
-  'approver@t9': { tenant: 't9', role: 'approver' },
-  'auditor@t9': { tenant: 't9', role: 'auditor' },
-  'requester@t8': { tenant: 't8', role: 'requester' },
-} as const;
+/** `<role>@<tenant>`. Approvers and auditors may read and decide; only requesters may have something done in their name. */
+export type DevelopmentAccount = `${'requester' | 'approver' | 'auditor'}@${string}`;
 
-export const DEVELOPMENT_ACCOUNTS: readonly string[] = Object.keys(ACCOUNTS);
+/** Of an installation that names none. */
+export const DEVELOPMENT_ACCOUNTS: readonly DevelopmentAccount[] = [
+  'requester@t9',
+  'approver@t9',
+  'auditor@t9',
+  'requester@t8',
+];
 
 const LIFETIME_S = 900;
 const TOKEN_BYTES_MAX = 4_096;
@@ -109,22 +112,28 @@ function existing(options: DevelopmentIssuerOptions, account: string): RootGrant
   if (grant !== undefined) return grant;
   throw new CaseOpsError(
     'ERR_UNAUTHENTICATED',
-    `Expected one of ${DEVELOPMENT_ACCOUNTS.join(', ')}; there is no account ${account.slice(0, 80)}.`,
+    `Expected one of ${accountsOf(options).join(', ')}; there is no account ${account.slice(0, 80)}.`,
     { at: 'authority' },
   );
 }
 
+function accountsOf({ accounts }: DevelopmentIssuerOptions): readonly DevelopmentAccount[] {
+  return accounts ?? DEVELOPMENT_ACCOUNTS;
+}
+
 function grantOf(options: DevelopmentIssuerOptions, account: string): RootGrant | undefined {
-  const found = Object.entries(ACCOUNTS).find(([name]) => name === account)?.[1];
+  const found = accountsOf(options).find((name) => name === account);
   if (found === undefined) return undefined;
-  const asks = found.role === 'requester';
+  const at = found.indexOf('@');
+  const role = found.slice(0, at);
+  const asks = role === 'requester';
   return {
-    sub: account,
-    tenant: found.tenant,
+    sub: found,
+    tenant: found.slice(at + 1),
     purposes: asks ? [...options.purposes] : [],
     actions: asks ? [...options.actions] : [],
     may_act: { sub: options.supervisor },
-    roles: [found.role],
+    roles: [role],
   };
 }
 

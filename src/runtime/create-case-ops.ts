@@ -84,7 +84,8 @@ export async function createCaseOps(options: CaseOpsOptions = {}): Promise<CaseO
   mkdirSync(directory, { recursive: true });
   await using stack = new AsyncDisposableStack();
   const keys = await parts.openKeyRing({ directory, names: config.keys, secrets: settings.secrets });
-  const people = stack.use(parts.openPeople({ directory, requester: settings.case.requester, users: settings.users }));
+  const { requester, accounts } = settings.case;
+  const people = stack.use(parts.openPeople({ directory, requester, accounts, users: settings.users }));
   // The token endpoint must have an address before the teams can be told of it, and the supervisor exists only after them.
   let edge: ReturnType<typeof CreateHttpEdge> | undefined;
   const server = stack.use(

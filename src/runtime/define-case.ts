@@ -3,6 +3,10 @@
  * serves them.
  */
 import { CaseOpsError } from '#contracts/error.ts';
+import type { DevelopmentAccount } from '#authority/development-issuer.ts';
+import type { ApprovalRow } from '#control/approval-policy.ts';
+import type { Clock } from '#ports/clock.ts';
+import type { EffectTarget } from '#ports/effect-target.ts';
 import type { GoalKind } from '#ports/goal-kind.ts';
 import type { TeamDefinition } from '#ports/team-definition.ts';
 
@@ -15,6 +19,21 @@ export interface TeamContext {
 }
 
 export type TeamFactory = (context: TeamContext) => TeamDefinition;
+
+/** What the module of a case's effect targets gets when the supervisor starts. */
+export interface EffectContext {
+  /** The writer's own folder; it exists. */
+  readonly directory: string;
+  /** Where a team of this case keeps its records when it runs here. */
+  readonly teamDirectory: (team: string) => string;
+  readonly clock: Clock;
+  /** Has a resource released with the runtime, last one first; returns it. */
+  readonly use: <T extends AsyncDisposable | Disposable>(resource: T) => T;
+}
+
+export type EffectTargetFactory = (
+  context: EffectContext,
+) => readonly EffectTarget[] | Promise<readonly EffectTarget[]>;
 
 export interface CaseDefinition {
   readonly name: string;
@@ -30,6 +49,12 @@ export interface CaseDefinition {
   readonly requester: { readonly purposes: readonly string[]; readonly actions: readonly string[] };
   /** What the supervisor may ask of teams at all, whoever the user is. */
   readonly workloadActions: readonly string[];
+  /** The development identities; left out: requester, approver and auditor of `t9`, and a requester of `t8`. */
+  readonly accounts?: readonly DevelopmentAccount[];
+  /** What applies approved effects, loaded in the supervisor's process alone. Left out: this case applies nothing. */
+  readonly effectTargets?: () => Promise<EffectTargetFactory>;
+  /** Who approves which action; one approver within an hour decides an action that has no row. */
+  readonly approvals?: readonly ApprovalRow[];
 }
 
 /** A case as its author writes it. */

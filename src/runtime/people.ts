@@ -1,5 +1,9 @@
 /** Who may ask: the development identities, or people of the configured OpenID Connect issuer. */
-import { createDevelopmentIssuer, DEVELOPMENT_ACCOUNTS } from '#authority/development-issuer.ts';
+import {
+  createDevelopmentIssuer,
+  DEVELOPMENT_ACCOUNTS,
+  type DevelopmentAccount,
+} from '#authority/development-issuer.ts';
 import { createUserTokens, type UserTokensOptions } from '#authority/user-tokens.ts';
 import { CaseOpsError } from '#contracts/error.ts';
 import type { RootGrant } from '#contracts/lease.ts';
@@ -27,6 +31,8 @@ export type UserDirectory = Omit<UserTokensOptions, 'supervisor' | 'clock'>;
 export interface PeopleOptions {
   readonly directory: string;
   readonly requester: CaseDefinition['requester'];
+  /** The development identities; undefined: those of DEVELOPMENT_ACCOUNTS. */
+  readonly accounts: readonly DevelopmentAccount[] | undefined;
   /** Undefined: the development identities. */
   readonly users: UserDirectory | undefined;
 }
@@ -38,7 +44,7 @@ export function openPeople(options: PeopleOptions): People {
   return options.users === undefined ? developmentPeople(options) : issuerPeople(options, options.users);
 }
 
-function developmentPeople({ directory, requester }: PeopleOptions): People {
+function developmentPeople({ directory, requester, accounts = DEVELOPMENT_ACCOUNTS }: PeopleOptions): People {
   const issuer = createDevelopmentIssuer({
     issuer: ISSUER,
     audience: 'urn:caseops:api',
@@ -47,17 +53,18 @@ function developmentPeople({ directory, requester }: PeopleOptions): People {
     ids: systemIds,
     supervisor: SUPERVISOR_WORKLOAD,
     ...requester,
+    accounts,
     lifetimeS: TOKEN_LIFETIME_S,
   });
   return {
-    tokens: Object.fromEntries(DEVELOPMENT_ACCOUNTS.map((account) => [account, issuer.tokenFor(account)])),
+    tokens: Object.fromEntries(accounts.map((account) => [account, issuer.tokenFor(account)])),
     verify: async (token) => {
       const verdict = issuer.verify(token);
       return verdict.ok ? verdict.grant : undefined;
     },
     grantFor: (account) => issuer.grantFor(account),
     lookup: (subject, tenant) => {
-      if (!DEVELOPMENT_ACCOUNTS.includes(subject)) return undefined;
+      if (!accounts.some((account) => account === subject)) return undefined;
       const grant = issuer.grantFor(subject);
       return grant.tenant === tenant ? grant : undefined;
     },

@@ -22,6 +22,7 @@ import { systemIds } from './system-ids.ts';
 import { startTeamChild, type TeamChild } from './team-children.ts';
 import { a2aMember, childMember, type GrantLookup, type TeamMember } from './team-members.ts';
 import { trustOf } from './deployment-trust.ts';
+import { openEffects } from './supervisor-effects.ts';
 import { hostInProcess } from './host-in-process.ts';
 import type { KeyRing } from './key-ring.ts';
 import type { Trust } from './team-config.ts';
@@ -58,16 +59,10 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
   const trust = trustOf(keys, options.url);
   const { children, inProcess, members } = await openTeams(options, { trust, stack });
   const issuer = openIssuer(options, { members, store });
-  const registered = new Map(
-    await Promise.all(
-      (options.withoutTeams ?? []).map(async (team) => [team, await registeredTeam(options, team)] as const),
-    ),
-  );
-  const teams = new Map([
-    ...members.map((member) => [member.team, member.connect({ issuer, grants })] as const),
-    ...[...registered.keys()].map((team) => [team, absentTeam(team)] as const),
-  ]);
+  const { teams, registered } = await connectTeams(options, { members, issuer });
   const time = { clock: systemClock, ids: systemIds };
+  // Released after the driver, which may still be applying something.
+  const targets = stack.use(new AsyncDisposableStack());
   const driver = stack.use(createLocalDriver({ store, ...time, owner: SUPERVISOR_WORKLOAD }));
   const { admission, goalsPerMinuteMax } = openAdmission(options, { store, stack });
   const shared = {
@@ -79,7 +74,9 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
     workload: SUPERVISOR_WORKLOAD,
     grants,
   };
+  const effects = await openEffects({ case: options.case, directory, keys, stack: targets }, { ...shared, issuer });
   const capabilities = createCapabilityDirectory({
+    effectOffers: effects?.writer.offers ?? [],
     teams,
     registered,
     ...time,
@@ -89,11 +86,12 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
   // A team that stops answering later is still known by name, so that its step fails instead of not being planned.
   await Promise.all(members.map(({ team }) => capabilities.find(team, AbortSignal.timeout(TEAM_START_MS_MAX))));
   const planner = options.planner ?? rulesPlanner;
-  driver.register('central', createRunHandlers({ ...shared, issuer, directory: capabilities, planner }));
+  driver.register('central', createRunHandlers({ ...shared, issuer, directory: capabilities, planner, effects }));
   const desk = createRunDesk({
     ...shared,
     directory: capabilities,
     planner,
+    effects,
     kinds: options.case.goalKinds,
     goalsPerMinuteMax,
     intake: createRulesIntake({ kinds: options.case.goalKinds, ids: systemIds }),
@@ -138,6 +136,24 @@ async function openTeams(options: SupervisorOptions, parts: TeamStartParts) {
     ...inProcess.map(({ member }) => member),
   ];
   return { children, inProcess, members };
+}
+
+/** How each team is reached, and what was registered of those that are left out. */
+async function connectTeams(
+  options: SupervisorOptions,
+  by: { readonly members: readonly TeamMember[]; readonly issuer: EmbeddedIssuer },
+) {
+  const { grants } = options;
+  const registered = new Map(
+    await Promise.all(
+      (options.withoutTeams ?? []).map(async (team) => [team, await registeredTeam(options, team)] as const),
+    ),
+  );
+  const teams = new Map([
+    ...by.members.map((member) => [member.team, member.connect({ issuer: by.issuer, grants })] as const),
+    ...[...registered.keys()].map((team) => [team, absentTeam(team)] as const),
+  ]);
+  return { teams, registered };
 }
 
 interface IssuerParts {
