@@ -88,19 +88,14 @@ function addEvent(builder: Builder, event: RunEvent): void {
     case 'answer.refused':
     case 'run.ended':
       return addEnd(into, event);
+    // Waiting for a turn decides nothing about the goal; what a model proposed is no context, what was called is in the artifact; a tool is
+    // context once it is called; and money is not context: the budget is read from the run's state.
     case 'run.queued':
     case 'run.admitted':
-      // Waiting for a turn decides nothing about the goal.
-      return undefined;
     case 'worker.proposed':
-      // What was proposed is no context; what was called is in the artifact.
-      return undefined;
     case 'tool.adopted':
-      // A tool is context once it is called.
-      return undefined;
     case 'budget.reserved':
     case 'budget.settled':
-      // Money is not context: the budget is read from the run's state.
       return undefined;
   }
 }
