@@ -1,21 +1,24 @@
 /** Uses the running server of the data directory, or starts the runtime and the case's teams for this command and stops them after. */
 import { CaseOpsError, createCaseOps, type CaseOps } from 'caseops';
-import { claimsCase } from '../cases/claims/case.ts';
+import { CASES, dataDirectory, lastCase, rememberCase, type CaseName } from './cases.ts';
 import { createClient, type ApiClient } from './client.ts';
 import { hint } from './output.ts';
-import { dataDirectory, readServerFile, removeServerFile, writeServerFile } from './server-file.ts';
+import { readServerFile, removeServerFile, writeServerFile } from './server-file.ts';
 
 export interface ServerOptions {
-  /** The development identity that asks. */
+  /** The development identity that asks: `requester@t9`, or a role of the case's first tenant. */
   readonly as: string;
+  /** Left out: the one that was started last. */
+  readonly case?: CaseName;
   /** Teams that are not started. */
   readonly without: readonly string[];
   readonly port?: number;
 }
 
 /** Starts the runtime in this process and announces it in the data directory. */
-export async function startServer(options: Pick<ServerOptions, 'without' | 'port'>): Promise<CaseOps> {
-  const directory = dataDirectory();
+export async function startServer(options: Omit<ServerOptions, 'as'>): Promise<CaseOps> {
+  const name = options.case ?? lastCase();
+  const directory = dataDirectory(name);
   const running = readServerFile(directory);
   if (running !== undefined) {
     throw new CaseOpsError(
@@ -25,11 +28,12 @@ export async function startServer(options: Pick<ServerOptions, 'without' | 'port
     );
   }
   const system = await createCaseOps({
-    case: claimsCase,
+    case: await CASES[name].load(),
     directory,
     port: options.port ?? 0,
     withoutTeams: options.without,
   });
+  rememberCase(name);
   writeServerFile(directory, { url: system.url, pid: process.pid, tokens: system.tokens });
   return {
     ...system,
@@ -42,21 +46,22 @@ export async function startServer(options: Pick<ServerOptions, 'without' | 'port
 
 /** Runs `use` against the running server, or against one that lives as long as `use`. */
 export async function withServer<T>(options: ServerOptions, use: (client: ApiClient) => Promise<T>): Promise<T> {
-  const running = readServerFile(dataDirectory());
+  const name = options.case ?? lastCase();
+  const running = readServerFile(dataDirectory(name));
   if (running !== undefined) return use(createClient(running.url, tokenOf(running.tokens, options.as)));
-  hint('No server is running: starting the runtime and its teams for this command.');
-  await using system = await startServer(options);
+  hint(`No server is running for the case ${name}: starting the runtime and its teams for this command.`);
+  await using system = await startServer({ ...options, case: name });
   return await use(createClient(system.url, tokenOf(system.tokens, options.as)));
 }
 
 function tokenOf(tokens: Readonly<Record<string, string>>, account: string): string {
-  const token = Object.hasOwn(tokens, account) ? tokens[account] : undefined;
+  const known = Object.keys(tokens);
+  const name = known.find((each) => each === account || each.startsWith(`${account}@`));
+  const token = name === undefined ? undefined : tokens[name];
   if (token === undefined) {
-    throw new CaseOpsError(
-      'ERR_USAGE',
-      `There is no development identity ${account}. Known: ${Object.keys(tokens).join(', ')}.`,
-      { at: 'cli' },
-    );
+    throw new CaseOpsError('ERR_USAGE', `There is no development identity ${account}. Known: ${known.join(', ')}.`, {
+      at: 'cli',
+    });
   }
   return token;
 }

@@ -7,8 +7,10 @@ import { VERSION } from './version.ts';
 
 const output = (): Option =>
   new Option('-o, --output <format>', 'what stdout gets').choices(['table', 'json', 'jsonl']).default('table');
-const as = (): Option => new Option('--as <account>', 'development identity that asks').default(DEFAULT_ACCOUNT);
+const as = (): Option =>
+  new Option('--as <account>', 'development identity, or its role, that asks').default(DEFAULT_ACCOUNT);
 const without = (): Option => new Option('--without <teams>', 'teams not to start, comma-separated').default('');
+const inCase = (): Option => new Option('--case <name>', 'claims or release').default('claims');
 const port = (): Option => new Option('--port <number>', 'port of API and page').default(0).argParser(Number);
 
 /** As in exit-codes.ts, which is not loaded for a wrong option. */
@@ -40,15 +42,17 @@ function program(): Command {
 function addServing(root: Command): void {
   root
     .command('demo')
-    .description('start the four teams, ask about C-102, show the answer and a page')
+    .description("start the case's four teams, ask its question, show the answer and a page")
     .option('--once', 'end by itself after the answer')
     .addOption(port())
+    .addOption(inCase())
     .addOption(without())
     .action(run(async () => (await import('./commands/demo.ts')).demo));
   root
     .command('serve')
     .description('start the runtime, its teams, the API and the page, and stay')
     .addOption(port())
+    .addOption(inCase())
     .addOption(without())
     .action(run(async () => (await import('./commands/serve.ts')).serve));
 }
@@ -62,6 +66,7 @@ function addAsking(root: Command): void {
     .option('--plan-only', 'show contract and plan, run nothing')
     .option('--idempotency-key <key>', 'the same key and text return the same run')
     .addOption(as())
+    .addOption(inCase())
     .addOption(without())
     .addOption(output())
     .action(run(async () => (await import('./commands/ask.ts')).ask));
@@ -81,6 +86,7 @@ function addPlans(plan: Command): void {
     .description('the contract and plan for a text')
     .argument('<text>')
     .addOption(as())
+    .addOption(inCase())
     .addOption(without())
     .addOption(output())
     .action(run(async () => (await import('./commands/plan.ts')).planShow));
@@ -90,6 +96,7 @@ function addPlans(plan: Command): void {
     .argument('<file>')
     .requiredOption('--goal <text>', 'the goal the plan is for')
     .addOption(as())
+    .addOption(inCase())
     .addOption(without())
     .addOption(output())
     .action(run(async () => (await import('./commands/plan.ts')).planValidate));
@@ -143,6 +150,7 @@ function addLooking(root: Command): void {
     .command('ls')
     .description('list teams as discovery sees them now')
     .addOption(as())
+    .addOption(inCase())
     .addOption(without())
     .addOption(output())
     .action(run(async () => (await import('./commands/agents.ts')).agentsList));

@@ -8,7 +8,8 @@ export function renderRun(run: RunView): string {
   const parts: string[] = [tone('strong', run.statement.text)];
   const prohibited = run.goal?.prohibitedActions ?? [];
   if (prohibited.length > 0) parts.push(`Must not: ${prohibited.join(', ')}`);
-  if (run.blocked !== null) parts.push(`Waiting for an answer: ${run.blocked.question}`);
+  if (run.blocked !== null)
+    parts.push(`Waiting for ${run.blocked.code === 'APPROVAL' ? 'a decision' : 'an answer'}: ${run.blocked.question}`);
   if (run.claims.length > 0) parts.push(run.claims.map((claim, index) => sentence(index + 1, claim)).join('\n'));
   if (run.unsaid.length > 0) {
     parts.push(
@@ -84,6 +85,7 @@ export function renderSteps(run: RunView): string {
 
 /** What a person would type next. */
 export function nextCommand(run: RunView): string {
+  if (run.blocked?.code === 'APPROVAL') return 'caseops approvals ls --as approver';
   if (run.blocked !== null) return `caseops answer ${run.runId} --input ${run.blocked.wants}=…`;
   if (run.state !== 'ended') return `caseops runs watch ${run.runId}`;
   if (run.claims.length > 0)

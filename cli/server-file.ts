@@ -1,16 +1,12 @@
 /** Where a running server says how to reach it: `server.json` in the data directory, readable by its owner only. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 
 export interface ServerFile {
   readonly url: string;
   readonly pid: number;
   /** Bearer tokens of the development identities. */
   readonly tokens: Readonly<Record<string, string>>;
-}
-
-export function dataDirectory(): string {
-  return resolve(process.env['CASEOPS_HOME'] ?? '.caseops');
 }
 
 export function writeServerFile(directory: string, file: ServerFile): void {

@@ -1,5 +1,6 @@
 /** `caseops ask`: submit, watch, print the answer; the exit code is the run's. */
 import type { RunView } from 'caseops';
+import { caseNamed } from '../cases.ts';
 import { exitOfRun } from '../exit-codes.ts';
 import { follow } from '../follow.ts';
 import { interrupted } from '../interrupt.ts';
@@ -12,6 +13,7 @@ export interface AskOptions {
   readonly language?: string;
   readonly planOnly?: boolean;
   readonly idempotencyKey?: string;
+  readonly case: string;
   readonly as: string;
   readonly without: string;
   readonly output: Format;
@@ -20,7 +22,7 @@ export interface AskOptions {
 export async function ask(text: string, options: AskOptions): Promise<number> {
   if (options.planOnly === true) return planShow(text, options);
   const without = options.without.split(',').filter((team) => team !== '');
-  return withServer({ as: options.as, without }, async (client) => {
+  return withServer({ as: options.as, case: caseNamed(options.case), without }, async (client) => {
     const submitted = await client.post<RunView>(
       '/runs',
       { text, ...(options.language === undefined ? {} : { language: options.language }) },

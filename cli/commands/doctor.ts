@@ -1,8 +1,9 @@
 /** `caseops doctor`: what this machine and directory are like, each check with its next step. */
 import { accessSync, constants, mkdirSync } from 'node:fs';
+import { dataDirectory, lastCase } from '../cases.ts';
 import { EXIT } from '../exit-codes.ts';
 import { print, printJson, table, tone, type Format } from '../output.ts';
-import { dataDirectory, readServerFile } from '../server-file.ts';
+import { readServerFile } from '../server-file.ts';
 
 interface Check {
   readonly id: string;
@@ -65,7 +66,7 @@ async function sqlite(): Promise<Check> {
 }
 
 function directory(): Check {
-  const path = dataDirectory();
+  const path = dataDirectory(lastCase());
   try {
     mkdirSync(path, { recursive: true });
     accessSync(path, constants.W_OK);
@@ -81,7 +82,7 @@ function directory(): Check {
 }
 
 function server(): Check {
-  const running = readServerFile(dataDirectory());
+  const running = readServerFile(dataDirectory(lastCase()));
   return {
     id: 'server',
     ok: true,

@@ -1,11 +1,13 @@
 /** `caseops plan show|validate`: contract, plan and findings; nothing runs. */
 import { CaseOpsError, type PlanPreview } from 'caseops';
 import { readFileSync } from 'node:fs';
+import { caseNamed } from '../cases.ts';
 import { EXIT } from '../exit-codes.ts';
 import { withServer } from '../local-server.ts';
 import { print, printJson, printLines, table, type Format } from '../output.ts';
 
 interface PlanOptions {
+  readonly case: string;
   readonly as: string;
   readonly without: string;
   readonly output: Format;
@@ -31,7 +33,7 @@ export async function planValidate(file: string, options: PlanOptions & { readon
 
 async function preview(body: Readonly<Record<string, unknown>>, options: PlanOptions): Promise<number> {
   const without = options.without.split(',').filter((team) => team !== '');
-  return withServer({ as: options.as, without }, async (client) => {
+  return withServer({ as: options.as, case: caseNamed(options.case), without }, async (client) => {
     const made = await client.post<PlanPreview>('/plans', body);
     if (options.output === 'json') printJson(made);
     else if (options.output === 'jsonl') printLines([made]);
