@@ -111,6 +111,7 @@ export type Command =
       readonly answer: Answer;
       readonly records: Readonly<Record<string, unknown>>;
       readonly proofEvidence: readonly Evidence[];
+      readonly phrased?: PhrasedAnswer;
     })
   /** Time has passed: deadlines and step timeouts are decided. */
   | (Base & { readonly kind: 'tick' })
@@ -203,6 +204,13 @@ export type Command =
   | (Base & { readonly kind: 'giveUp'; readonly todo: GivenUpTodo; readonly error: ErrorRecord });
 
 export type CommandOf<K extends Command['kind']> = Extract<Command, { readonly kind: K }>;
+
+/** The answer in a model's words: untrusted, and taken only if each of its claims is bound. */
+export interface PhrasedAnswer {
+  readonly answer: Answer;
+  /** Whose the evidence is that it names and this run does not bear. */
+  readonly foreign: Readonly<Record<string, 'other_tenant' | 'other_task'>>;
+}
 
 /** A run with a goal must wait for its turn. Left out: it is admitted with the goal. */
 export interface Queued {

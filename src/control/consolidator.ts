@@ -17,6 +17,7 @@ import type { RunState } from '#kernel/run-state.ts';
 import { readStoredEffect } from '#kernel/stored-effect.ts';
 import { readStoredArtifact } from '#kernel/stored-artifact.ts';
 import type { Store } from '#ports/store.ts';
+import { phrasedAnswer } from './phrased-answer.ts';
 import type { RunContext } from './run-context.ts';
 
 /**
@@ -24,8 +25,9 @@ import type { RunContext } from './run-context.ts';
  * the sentences that rest on it are not said.
  */
 export async function composeAnswerOf(
-  context: Pick<RunContext, 'driver' | 'store' | 'clock' | 'ids' | 'workload'>,
+  context: Pick<RunContext, 'driver' | 'store' | 'clock' | 'ids' | 'workload' | 'phraser'>,
   state: RunState,
+  signal: AbortSignal,
 ): Promise<void> {
   if (!awaitsAnswer(state)) return;
   const observed = await observedRecords(context.store, state);
@@ -40,6 +42,7 @@ export async function composeAnswerOf(
     needsHuman: state.needsHuman,
     claimId: () => context.ids.next('clm'),
   });
+  const phrased = await phrasedAnswer(context, answer, { state, signal });
   await context.driver.deliver(state.ref, {
     kind: 'compose',
     at: context.clock.now(),
@@ -47,6 +50,7 @@ export async function composeAnswerOf(
     answer,
     records,
     proofEvidence: absence.evidence,
+    ...(phrased === undefined ? {} : { phrased }),
   });
 }
 

@@ -6,7 +6,7 @@ import type { Clock } from '#ports/clock.ts';
 import type { Driver } from '#ports/driver.ts';
 import type { Ids } from '#ports/ids.ts';
 import type { LeaseIssuer } from '#ports/issuer.ts';
-import type { Planner } from '#ports/model.ts';
+import type { Phraser, Planner } from '#ports/model.ts';
 import type { Store } from '#ports/store.ts';
 import type { TeamTransport } from '#ports/team-transport.ts';
 import type { AdmissionQueue } from './admission-queue.ts';
@@ -21,6 +21,8 @@ export interface RunContext {
   readonly teams: ReadonlyMap<string, TeamTransport>;
   readonly directory: CapabilityDirectory;
   readonly planner: Planner;
+  /** Undefined: answers are given in the goal's own words. */
+  readonly phraser?: Phraser | undefined;
   /** The root grant of a person; undefined when they may do nothing any more. */
   readonly grants: (subject: string, tenant: string) => RootGrant | undefined;
   readonly clock: Clock;

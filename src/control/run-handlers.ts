@@ -83,7 +83,7 @@ function perform(
     case 'cancelTask':
       return cancelTask(context, state, { todo, cancellations, signal });
     case 'compose':
-      return composeAnswerOf(context, state);
+      return composeAnswerOf(context, state, signal);
     case 'proposeEffect':
     case 'applyEffect':
       return performEffect(todo, state, { context, signal });

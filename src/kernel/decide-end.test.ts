@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Answer } from '#contracts/answer.ts';
 import type { Claim } from '#contracts/claim.ts';
 import { answerOf, goalOf, type Setup, stepOf } from './trial-contracts.test.ts';
 import { plannedTrial, TrialRun } from './trial-run.test.ts';
@@ -52,6 +53,31 @@ test('an answer with a claim that rests on nothing, or with another result, is r
   assert.equal(trial.state.answer, undefined);
   assert.equal(trial.state.answerError?.code, 'ERR_CLAIM_NO_EVIDENCE');
   assert.equal(trial.state.errors.at(-1)?.code, 'ERR_STATE');
+});
+
+test('an answer in other words is taken if it holds; else it is refused, and the run answers in the words of the goal', () => {
+  const answer = answerOf({ result: 'degraded' });
+  const body = { answer, records: {}, proofEvidence: [] };
+  const taken = awaiting();
+  const events = taken.ok('compose', { ...body, phrased: { answer: { ...answer }, foreign: {} } });
+  assert.deepEqual(events, ['answer.composed', 'run.ended']);
+  const cases: readonly (readonly [phrased: Answer, code: string])[] = [
+    [{ ...answer, claims: [{ ...UNBOUND, evidenceIds: ['ev_a'] }] }, 'ERR_CLAIM_FOREIGN_TASK'],
+    [{ ...answer, claims: [{ ...UNBOUND, evidenceIds: ['ev_b'] }] }, 'ERR_CLAIM_UNKNOWN_EVIDENCE'],
+    [{ ...answer, result: 'completed' }, 'ERR_STATE'],
+    [{ ...answer, needsHuman: true }, 'ERR_STATE'],
+    [{ ...answer, language: '\ud800' }, 'ERR_STATE'],
+  ];
+  for (const [phrased, code] of cases) {
+    const trial = awaiting();
+    const given = { ...body, phrased: { answer: phrased, foreign: { ev_a: 'other_task' } } } as const;
+    const refused = trial.ok('compose', given);
+    assert.equal(refused[0], 'answer.refused');
+    assert.deepEqual(refused.slice(-2), ['answer.composed', 'run.ended']);
+    assert.equal(trial.state.answerError?.code, code);
+    assert.deepEqual([trial.state.result, trial.state.answer], ['degraded', answer]);
+    trial.assertFold();
+  }
 });
 
 test('no answer is taken before the join is decided, without declared sentences, or without a plan', () => {

@@ -1,4 +1,5 @@
 /** Models propose: a planner, an intake. Everything they return is untrusted. Source: PROTOCOLS "Models". */
+import type { Answer } from '#contracts/answer.ts';
 import type { Intake } from '#contracts/command.ts';
 import type { CapabilitySnapshot } from '#contracts/capability-snapshot.ts';
 import type { Proposer } from '#contracts/event.ts';
@@ -75,6 +76,14 @@ export interface ToolProposalText {
 /** Proposes the next tool call of a worker, or its end. Throws ERR_MODEL when it has none. */
 export interface ToolProposer {
   propose(request: ToolProposalRequest, bounds: ModelBounds): Promise<ToolProposalText>;
+}
+
+/**
+ * Says the sentences of an answer in its own words, around the same slots. What it returns is untrusted: the kernel takes an answer whose
+ * every claim is bound, or the one in the goal's words.
+ */
+export interface Phraser {
+  phrase(answer: Answer, bounds: ModelBounds): Promise<unknown>;
 }
 
 export interface IntakeRequest {

@@ -22,7 +22,7 @@ import { digestOf } from '#kernel/digest.ts';
 import type { RunState } from '#kernel/run-state.ts';
 import type { ArtifactStore } from '#ports/artifact-store.ts';
 import type { Driver } from '#ports/driver.ts';
-import type { Planner } from '#ports/model.ts';
+import type { Phraser, Planner } from '#ports/model.ts';
 import type { EffectTarget } from '#ports/effect-target.ts';
 import type { RunDesk } from '#ports/run-desk.ts';
 import type { Signer } from '#ports/signer.ts';
@@ -68,6 +68,7 @@ export interface WorldOptions {
   /** What can be applied; nothing when left out. */
   readonly targets?: (clock: SeededClock) => readonly EffectTarget[];
   readonly planner?: Planner | ((clock: SeededClock) => Planner);
+  readonly phraser?: Phraser;
   readonly path?: string;
   /** Where large artifacts go; default in memory. */
   readonly artifacts?: ArtifactStore;
@@ -125,7 +126,15 @@ export async function inquiryWorld(options: WorldOptions = {}): Promise<InquiryW
   const parts = { driver, store, directory, planner, clock, ids, admission };
   driver.register(
     'central',
-    createRunHandlers({ ...parts, issuer, teams: transports, grants: grantOf, workload: SUPERVISOR, effects }),
+    createRunHandlers({
+      ...parts,
+      issuer,
+      teams: transports,
+      grants: grantOf,
+      workload: SUPERVISOR,
+      effects,
+      phraser: options.phraser,
+    }),
   );
   if (options.resume === true) await driver.resume('central');
   admission.open();
