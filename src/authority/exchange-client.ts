@@ -25,7 +25,11 @@ const ANSWER_BYTES_MAX = 65_536;
 export function createLeaseExchange(options: LeaseExchangeOptions): LeaseExchange {
   return {
     async exchange(request, signal) {
-      const { status, text } = await post(options, exchangeForm(options, request), signal);
+      const { status, text } = await post(
+        options,
+        { body: exchangeForm(options, request), traceparent: request.parent.traceparent },
+        signal,
+      );
       const parsed = parseStrictJson(text, { bytesMax: ANSWER_BYTES_MAX });
       const json = parsed.ok ? parsed.value : undefined;
       if (status !== 200) throw refused(status, json, request);
@@ -54,12 +58,17 @@ function exchangeForm(options: LeaseExchangeOptions, request: ExchangeRequest): 
 
 async function post(
   options: LeaseExchangeOptions,
-  body: string,
+  { body, traceparent }: { readonly body: string; readonly traceparent: string | undefined },
   signal: AbortSignal,
 ): Promise<{ readonly status: number; readonly text: string }> {
   const { tokenEndpoint } = options;
   const dpop = makeProof(options, { method: 'POST', target: tokenEndpoint, body, ath: undefined });
-  const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json', dpop };
+  const headers = {
+    'content-type': 'application/x-www-form-urlencoded',
+    accept: 'application/json',
+    dpop,
+    ...(traceparent === undefined ? {} : { traceparent }),
+  };
   try {
     const send = options.fetch ?? globalThis.fetch;
     const response = await send(tokenEndpoint, { method: 'POST', headers, body, signal, redirect: 'error' });

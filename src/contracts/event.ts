@@ -25,6 +25,7 @@ import {
   stepId,
   tenant,
   timestamp,
+  traceparent,
 } from './ids.ts';
 import { finding, plan } from './plan.ts';
 import { skillContract } from './skill.ts';
@@ -63,6 +64,8 @@ export const origin = z.discriminatedUnion('level', [
     sessionId,
     idempotencyKey: z.string().max(256).optional(),
     requestDigest: digest,
+    /** The span that asked, when the request came with one or was traced. */
+    traceparent: traceparent.optional(),
   }),
   z.strictObject({
     level: z.literal('team'),
@@ -77,6 +80,8 @@ export const origin = z.discriminatedUnion('level', [
     taskId: z.string().max(128),
     contextId: z.string().max(128),
     leaseId: z.string().max(80),
+    /** The span of the request that brought the dispatch. */
+    traceparent: traceparent.optional(),
   }),
   governedOrigin,
 ]);

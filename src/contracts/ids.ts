@@ -62,6 +62,9 @@ export type Digest = z.infer<typeof digest>;
 /** RFC 3339, UTC, `Z` only, milliseconds optional. */
 export const timestamp = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/);
 
+/** W3C trace context, version 00: `00-<trace id>-<span id>-<flags>`. Tells where a request comes from and grants nothing. */
+export const traceparent = z.string().regex(/^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/);
+
 /** RFC 6901 JSON Pointer; empty means the whole value. */
 export const pointer = z
   .string()

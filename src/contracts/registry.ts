@@ -54,7 +54,7 @@ const nouns: Readonly<Record<string, readonly [version: string, schema: z.ZodTyp
   receipt: ['1.0.0', effectReceipt],
   'effect-record': ['1.0.0', effectRecord],
   'effect-row': ['1.0.0', effectRow],
-  'run-view': ['1.0.0', runView],
+  'run-view': ['1.1.0', runView],
   'run-summary': ['1.0.0', runSummary],
   'why-view': ['1.0.0', whyView],
 };

@@ -15,7 +15,7 @@ import { action, digest, name, runId, sessionId, stepId, tenant, timestamp } fro
 import { dependency, finding } from './plan.ts';
 import { runResult, stepStatus } from './step-result.ts';
 
-export const RUN_VIEW_VERSION = '1.0.0';
+export const RUN_VIEW_VERSION = '1.1.0';
 
 export const attemptView = z.strictObject({
   attempt: z.int().min(1),
@@ -26,6 +26,8 @@ export const attemptView = z.strictObject({
   dispatchedAt: timestamp,
   startedAt: timestamp.nullable(),
   deadlineAt: timestamp,
+  /** The attempt's span in the run's trace: the same id is in every trace backend that the deployment exports to. */
+  spanId: z.string().regex(/^[0-9a-f]{16}$/),
   error: errorRecord.nullable(),
 });
 
@@ -63,6 +65,8 @@ export const runView = z.strictObject({
   tenant,
   sessionId: sessionId.nullable(),
   requestedBy: z.string(),
+  /** Of the run's one trace, and of the run in it. */
+  trace: z.strictObject({ traceId: z.string().regex(/^[0-9a-f]{32}$/), spanId: z.string().regex(/^[0-9a-f]{16}$/) }),
   state: z.enum(['received', 'planned', 'running', 'blocked', 'cancelling', 'ended']),
   /** Null until ended. */
   result: runResult.nullable(),

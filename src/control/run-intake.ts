@@ -97,6 +97,7 @@ async function openRun(desk: Desk, grant: RootGrant, { request, requestDigest }:
       sessionId,
       requestDigest,
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+      ...(request.traceparent === undefined ? {} : { traceparent: request.traceparent }),
     } as const;
     const base = { at: desk.clock.now(), actor: grant.sub, ...(queue === undefined ? {} : { queue }) };
     const command = { kind: 'receive', ...base, origin, statement: text, language, intake } as const;

@@ -6,6 +6,7 @@ import type { GoalContract } from '#contracts/goal.ts';
 import type { Digest } from '#contracts/ids.ts';
 import { RUN_VIEW_VERSION, type RunSummary, type RunView, type StepView } from '#contracts/run-view.ts';
 import type { AttemptState, RunState, StepState } from '#kernel/run-state.ts';
+import { spanIdOf, traceIdOfRun } from '#kernel/span-identity.ts';
 import { millisOf } from '#kernel/time.ts';
 import type { RunHead, Store } from '#ports/store.ts';
 
@@ -42,6 +43,7 @@ function runViewOf(
     tenant: state.ref.tenant,
     sessionId: origin.level === 'central' ? origin.sessionId : null,
     requestedBy: origin.level === 'team' ? origin.subject : origin.requestedBy,
+    trace: { traceId: traceIdOfRun(state.ref.runId, state.origin), spanId: spanIdOf(state.ref.runId) },
     state: state.phase,
     result: state.result ?? null,
     needsHuman: state.needsHuman,
@@ -143,6 +145,7 @@ function attemptView(attempt: AttemptState): StepView['attempts'][number] {
     dispatchedAt,
     startedAt: attempt.startedAt ?? null,
     deadlineAt,
+    spanId: spanIdOf(dispatchId),
     error: attempt.error ?? null,
   };
 }

@@ -8,6 +8,7 @@ import { digestOfBytes } from '#kernel/digest.ts';
 import { resolveInputs } from '#kernel/inputs.ts';
 import { plannedRun, type PlannedRun } from '#kernel/planned-run.ts';
 import type { AttemptState, RunState, StepState } from '#kernel/run-state.ts';
+import { traceparentOfRun } from '#kernel/span-identity.ts';
 import { timestampOf } from '#kernel/time.ts';
 import type { HeldLease } from '#ports/issuer.ts';
 import type { TeamTransport, TeamUpdate } from '#ports/team-transport.ts';
@@ -124,7 +125,7 @@ async function follow(
   what: { readonly dispatch: Dispatch; readonly lease: HeldLease },
 ): Promise<ErrorRecord | undefined> {
   try {
-    for await (const update of transport.send(what.dispatch, what.lease, sending.signal)) {
+    for await (const update of transport.send(what.dispatch, presented(sending, what.lease), sending.signal)) {
       if (update.kind === 'failed') return update.error;
       if (update.kind === 'artifact') {
         await deliver(sending, update);
@@ -142,6 +143,11 @@ async function follow(
   const { team, stepId } = sending.step.definition;
   const message = `Team ${team} ended its task for step ${stepId} without an artifact.`;
   return controlError('ERR_ARTIFACT_MISSING', 'contract', { message });
+}
+
+/** In the span of this attempt, whose id its dispatch tells: the same after a restart. */
+function presented({ state, attempt }: Sending, lease: HeldLease): HeldLease {
+  return { ...lease, traceparent: traceparentOfRun(state.ref.runId, state.origin, attempt.dispatchId) };
 }
 
 async function started(sending: Sending, update: Extract<TeamUpdate, { kind: 'started' }>): Promise<void> {

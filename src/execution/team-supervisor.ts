@@ -12,6 +12,7 @@ import type { RunId } from '#contracts/ids.ts';
 import { canonicalText } from '#kernel/canonical.ts';
 import { digestOf, digestOfBytes } from '#kernel/digest.ts';
 import type { RunState } from '#kernel/run-state.ts';
+import { parseTraceparent, traceparentOf } from '#kernel/span-identity.ts';
 import type { Clock } from '#ports/clock.ts';
 import type { Driver } from '#ports/driver.ts';
 import type { Ids } from '#ports/ids.ts';
@@ -178,6 +179,8 @@ async function answer(desk: Desk, { caller, messageId }: TaskSubmission, runId: 
 
 function originOf(submission: TaskSubmission, runId: RunId) {
   const { caller, dispatch, messageId, payloadDigest, lease } = submission;
+  // A header of a caller: kept when it is one, and nothing depends on it.
+  const trace = parseTraceparent(submission.traceparent);
   return {
     level: 'team',
     caller: caller.workload,
@@ -190,6 +193,7 @@ function originOf(submission: TaskSubmission, runId: RunId) {
     taskId: runId,
     contextId: submission.contextId ?? `ctx-${runId}`,
     leaseId: lease.lease.jti,
+    ...(trace === undefined ? {} : { traceparent: traceparentOf(trace) }),
   } as const;
 }
 

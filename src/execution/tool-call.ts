@@ -164,7 +164,8 @@ async function callWithin(scope: StepScope, planned: PlannedCall, lease: HeldLea
   );
   try {
     const signal = AbortSignal.any([scope.signal, timeout.signal]);
-    return await scope.toolHost.call(planned.contract, planned.arguments, lease, signal);
+    const presented = { ...lease, traceparent: scope.lease.held.traceparent };
+    return await scope.toolHost.call(planned.contract, planned.arguments, presented, signal);
   } finally {
     disarm();
   }

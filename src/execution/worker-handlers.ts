@@ -9,6 +9,7 @@ import { CaseOpsError, type ErrorRecord } from '#contracts/error.ts';
 import type { Digest, LeaseId } from '#contracts/ids.ts';
 import { canonicalText } from '#kernel/canonical.ts';
 import { digestOfBytes } from '#kernel/digest.ts';
+import { traceparentOfRun } from '#kernel/span-identity.ts';
 import type { AttemptState, RunState, StepState } from '#kernel/run-state.ts';
 import type { Clock } from '#ports/clock.ts';
 import type { Driver, Prepared, RunHandlers } from '#ports/driver.ts';
@@ -189,6 +190,7 @@ function workerJob(
   const { state, step, attempt, authorised } = at;
   const { dispatch, lease } = authorised;
   const { taskId, contextId } = state.origin as TeamOrigin;
+  const traceparent = traceparentOfRun(state.ref.runId, state.origin, attempt.dispatchId);
   const endpoint = team.workers.find(({ skillId }) => skillId === dispatch.skillId);
   const skill = team.skills.find(({ skillId }) => skillId === dispatch.skillId);
   if (endpoint === undefined || skill === undefined)
@@ -200,7 +202,8 @@ function workerJob(
     dispatch: { ...dispatch, budget, deadlineAt: attempt.deadlineAt },
     taskId,
     contextId,
-    lease,
+    // What the worker asks of others belongs to the span of its attempt.
+    lease: { ...lease, held: { ...lease.held, traceparent } },
     worker: endpoint.name,
     toolHost,
     exchange,

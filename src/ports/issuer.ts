@@ -8,6 +8,8 @@ export interface HeldLease {
   readonly leaseId: string;
   readonly audience: string;
   readonly expiresAt: number;
+  /** The span on whose behalf it is presented: goes beside it as a W3C header, and is not part of what is proven. */
+  readonly traceparent?: string | undefined;
   /** Makes the proof of possession for one request over its exact body bytes. */
   prove(method: string, target: string, body: Uint8Array | string): string;
 }

@@ -16,6 +16,8 @@ export interface SubmitRequest {
   readonly sessionId: string | undefined;
   /** The same key and request return the same run; another request under it is ERR_IDEMPOTENCY_KEY_REUSED. */
   readonly idempotencyKey: string | undefined;
+  /** The span of the request, W3C; kept with the run that it opens. */
+  readonly traceparent?: string | undefined;
 }
 
 /** A submitted run as it stands; `replayed`: the same request opened it before. */

@@ -38,6 +38,8 @@ export interface ToolCaller {
   readonly purpose: string;
   readonly leaseId: string;
   readonly signal: AbortSignal;
+  /** The span of the call, W3C: for what the tool asks of others. */
+  readonly traceparent?: string | undefined;
 }
 
 export interface ServedTool<I = never, R = unknown> {

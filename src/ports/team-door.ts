@@ -27,6 +27,8 @@ export interface TaskSubmission {
   readonly payloadDigest: Digest;
   /** Kept when given; made by the team otherwise. The task id is always made by the team. */
   readonly contextId: string | undefined;
+  /** The span of the request, W3C; kept with the run that it opens. */
+  readonly traceparent?: string | undefined;
   /** Authorised for this dispatch. The token stays in memory, for exchanging it; it is never stored. */
   readonly lease: Authenticated;
   /** Written in the transaction of the run's first event. */

@@ -6,6 +6,7 @@ import { name } from '#contracts/ids.ts';
 import { escapePointer } from '#kernel/pointer.ts';
 import { z } from 'zod';
 import { remoteTeamOptions } from './remote-team.ts';
+import { telemetryConfig } from './telemetry-config.ts';
 
 const count = z.int().min(1).max(1_000_000);
 const text = z.string().min(1).max(512);
@@ -67,6 +68,8 @@ const schema = z.strictObject({
   remoteTeams: z.array(remoteTeamOptions).max(256).default([]),
   /** Of each tenant. */
   quotas: z.strictObject({ goalsPerMinuteMax: count.optional(), runsInFlightMax: count.optional() }).prefault({}),
+  /** Where spans and log lines go; the environment's OTEL_EXPORTER_OTLP_* and CASEOPS_LOG_LEVEL come before it. */
+  telemetry: telemetryConfig.optional(),
   /** Of all tenants together; what does not fit into the queue is refused with 429. */
   admission: z.strictObject({ runsInFlightMax: count.optional(), queueLengthMax: count.optional() }).prefault({}),
 });

@@ -17,12 +17,12 @@ import type { CaseOpsConfigInput } from './config.ts';
 import type { Limits } from './limits.ts';
 import type { CaseDefinition } from './define-case.ts';
 import { trustOf } from './deployment-trust.ts';
-import type { People } from './people.ts';
 import { onRememberedPort, readPorts, writePorts } from './ports-file.ts';
 import type { RemoteTeam } from './remote-team.ts';
 import type { RunCalls } from './run-calls.ts';
 import type { Settings } from './settings.ts';
 import type { Trust } from './team-config.ts';
+import type { TelemetryConfig } from './telemetry-config.ts';
 
 /** What is given here comes before what the configuration says. */
 export interface CaseOpsOptions {
@@ -38,6 +38,8 @@ export interface CaseOpsOptions {
   readonly remoteTeams?: readonly RemoteTeam[];
   /** Teams in this very process, behind the same guards: for a domain service that is no agent system. */
   readonly inProcessTeams?: readonly TeamDefinition[];
+  /** Where spans and log lines go, here and in the teams; default: as environment and configuration say. */
+  readonly telemetry?: TelemetryConfig;
   /** Replaces the built-in planner. */
   readonly planner?: Planner;
   /** What is not named has the default of `DEFAULT_LIMITS`. */
@@ -83,6 +85,8 @@ export async function createCaseOps(options: CaseOpsOptions = {}): Promise<CaseO
   assertTeams(options, settings, parts);
   mkdirSync(directory, { recursive: true });
   await using stack = new AsyncDisposableStack();
+  // Ends last, so that the end of everything else is still told.
+  const telemetry = stack.use(await parts.openTelemetry(settings.telemetry, 'caseops-supervisor'));
   const keys = await parts.openKeyRing({ directory, names: config.keys, secrets: settings.secrets });
   const { requester, accounts } = settings.case;
   const people = stack.use(parts.openPeople({ directory, requester, accounts, users: settings.users }));
@@ -96,19 +100,15 @@ export async function createCaseOps(options: CaseOpsOptions = {}): Promise<CaseO
       fetch: (request) => edge?.fetch(request) ?? new Response(null, { status: 503, headers: { 'retry-after': '1' } }),
     }),
   );
-  const { remoteTeams, limits } = settings;
-  const store = config.store.kind;
-  const grants: People['lookup'] = (subject, tenant) => people.lookup(subject, tenant);
   const started = {
     ...options,
-    case: settings.case,
-    directory,
-    remoteTeams,
-    limits,
+    ...settings,
     url: server.url,
-    store,
+    store: config.store.kind,
     keys,
-    grants,
+    telemetry,
+    grants: (subject: string, tenant: string) => people.lookup(subject, tenant),
+    configured: settings.telemetry,
   };
   const supervisor = stack.use(await parts.createSupervisor(started));
   edge = parts.createHttpEdge({
@@ -117,6 +117,7 @@ export async function createCaseOps(options: CaseOpsOptions = {}): Promise<CaseO
     token: (request) => supervisor.issuer.handleTokenRequest(request),
     jwks: () => supervisor.issuer.jwks(),
     assetsDirectory: assetsDirectory(),
+    telemetry,
   });
   // Interrupted runs go on only now: their teams exchange leases at this edge.
   const recoveredRunCount = await supervisor.resume();
@@ -184,6 +185,7 @@ async function loadParts() {
     { readSettings },
     { createRunCalls },
     { assertDistinct },
+    { openTelemetry },
   ] = await Promise.all([
     import('./people.ts'),
     import('#protocols/http/api.ts'),
@@ -193,6 +195,7 @@ async function loadParts() {
     import('./settings.ts'),
     import('./run-calls.ts'),
     import('./team-members.ts'),
+    import('./open-telemetry.ts'),
   ]);
   return {
     openPeople,
@@ -203,6 +206,7 @@ async function loadParts() {
     readSettings,
     createRunCalls,
     assertDistinct,
+    openTelemetry,
   };
 }
 

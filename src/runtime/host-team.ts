@@ -17,13 +17,18 @@ import type { RunState } from '#kernel/run-state.ts';
 import type { Driver } from '#ports/driver.ts';
 import type { Store } from '#ports/store.ts';
 import type { TeamDefinition } from '#ports/team-definition.ts';
+import type { Telemetry } from '#ports/telemetry.ts';
 import { buildCard } from '#protocols/a2a/card-builder.ts';
 import { A2A_VERSION } from '#protocols/a2a/protocol-version.ts';
 import { CARD_PATH } from '#protocols/a2a/card-endpoint.ts';
 import { INTERFACE_PATHS, serveA2a, type ServedTeam as DescribedTeam } from '#protocols/a2a/team-server.ts';
 import { createMcpToolHost } from '#protocols/mcp/tool-host.ts';
 import { openMcpDoor, type McpDoor } from '#protocols/mcp/tool-server.ts';
+import { logFailure } from '#telemetry/log-failure.ts';
+import { observeRuns } from '#telemetry/run-spans.ts';
+import { countRefusals, traceExchange, traceToolHost, traceTools } from '#telemetry/traced-parts.ts';
 import { openStore } from './open-store.ts';
+import { openTelemetry } from './open-telemetry.ts';
 import { onRememberedPort, readPorts, writePorts } from './ports-file.ts';
 import type { ServedTeam, ServeTeamOptions } from './serve-team.ts';
 import { systemClock } from './system-clock.ts';
@@ -41,14 +46,27 @@ export async function hostTeam(team: TeamDefinition, options: ServeTeamOptions):
   mkdirSync(directory, { recursive: true });
   await using stack = new AsyncDisposableStack();
   const signer = options.key === undefined ? loadWorkloadKey(directory, 'workload') : createSigner(options.key);
-  const world: World = { team, trust, host, signer, workload: teamWorkload(team.name), ports: readPorts(directory) };
+  const configured = options.telemetry ?? {};
+  const telemetry = stack.use(await openTelemetry(configured, `caseops-team-${team.name}`));
+  const workload = teamWorkload(team.name);
+  const world: World = { team, trust, host, signer, workload, ports: readPorts(directory), telemetry };
   const store = stack.use(openStore(directory, 'runs.db'));
+  stack.defer(observeRuns(store, telemetry));
   const doors = await openToolServers(world, store, stack);
   const toolAudiences = Object.fromEntries(doors.map(({ name, door }) => [name, door.url]));
-  const driver = stack.use(createLocalDriver({ store, clock: systemClock, ids: systemIds, owner: world.workload }));
+  const driver = stack.use(
+    createLocalDriver({
+      store,
+      clock: systemClock,
+      ids: systemIds,
+      owner: world.workload,
+      onError: (error, at) => logFailure(telemetry, error, at),
+    }),
+  );
   const served = await onRememberedPort(world.ports['a2a'], (port) =>
-    serveA2a({ host, port, bodyBytesMax: A2A_BODY_BYTES_MAX, clock: systemClock }, (url) =>
-      describeTeam(world, { url, store, driver, toolAudiences, stack }),
+    serveA2a(
+      { host, port, bodyBytesMax: A2A_BODY_BYTES_MAX, clock: systemClock, telemetry, traces: configured.traces },
+      (url) => describeTeam(world, { url, store, driver, toolAudiences, stack }),
     ),
   );
   stack.defer(() => served.close());
@@ -82,12 +100,15 @@ interface Description {
 
 /** Card, door and guards of a team, once its URL is known. */
 async function describeTeam(world: World, at: Description): Promise<DescribedTeam> {
-  const { team, trust, signer, workload } = world;
+  const { team, trust, signer, workload, telemetry } = world;
   const { url, store, driver, toolAudiences, stack } = at;
   const rest = `${url}${INTERFACE_PATHS.rest}`;
   const rpc = `${url}${INTERFACE_PATHS.rpc}`;
   const signed = signCard(buildCard(team, { audiences: { rest, rpc }, workload, toolAudiences }), signer);
-  const toolHost = stack.use(createMcpToolHost({ servers: toolAudiences, clock: systemClock }));
+  const toolHost = traceToolHost(
+    stack.use(createMcpToolHost({ servers: toolAudiences, clock: systemClock })),
+    telemetry,
+  );
   const holder = { signer, clock: systemClock, ids: systemIds };
   const door = createTeamSupervisor({
     team,
@@ -95,19 +116,22 @@ async function describeTeam(world: World, at: Description): Promise<DescribedTea
     store,
     clock: systemClock,
     ids: systemIds,
-    exchange: createLeaseExchange({
-      ...holder,
-      issuer: trust.issuer,
-      tokenEndpoint: trust.tokenEndpoint,
-      clientId: team.name,
-    }),
+    exchange: traceExchange(
+      createLeaseExchange({
+        ...holder,
+        issuer: trust.issuer,
+        tokenEndpoint: trust.tokenEndpoint,
+        clientId: team.name,
+      }),
+      telemetry,
+    ),
     toolHost,
     card: ownCard(world, { signed, rest, toolAudiences }),
   });
   const policy = createPolicyTable(team.policy);
   const guarded = (audience: string) => ({
     audience,
-    guard: createGuard(guardOptions(world, { boundary: 'a2a', audience, policy })),
+    guard: countRefusals(createGuard(guardOptions(world, { boundary: 'a2a', audience, policy })), telemetry),
   });
   return { door, card: JSON.stringify(signed), rest: guarded(rest), rpc: guarded(rpc), refuse: httpAnswer };
 }
@@ -115,6 +139,7 @@ async function describeTeam(world: World, at: Description): Promise<DescribedTea
 interface World extends TeamWorld {
   readonly host: string;
   readonly ports: Readonly<Record<string, number>>;
+  readonly telemetry: Telemetry;
 }
 
 interface OpenedServer {
@@ -135,19 +160,23 @@ async function openToolServers(
     );
     stack.defer(() => door.close());
     door.serve({
-      server,
-      guard: createGuard(
-        guardOptions(world, {
-          boundary: 'mcp',
-          audience: door.url,
-          policy: createPolicyTable(toolPolicy(world, server)),
-        }),
+      server: traceTools(server, world.telemetry),
+      guard: countRefusals(
+        createGuard(
+          guardOptions(world, {
+            boundary: 'mcp',
+            audience: door.url,
+            policy: createPolicyTable(toolPolicy(world, server)),
+          }),
+        ),
+        world.telemetry,
       ),
       audience: door.url,
       commitUse: async (record) => ((await store.write([record])).ok ? 'ok' : 'consumed'),
       refuse: httpAnswer,
       bodyBytesMax: TOOL_BODY_BYTES_MAX,
       clock: systemClock,
+      telemetry: world.telemetry,
     });
     opened.push({ name: server.name, door });
   }

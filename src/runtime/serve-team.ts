@@ -3,12 +3,15 @@ import type { PrivateJwk } from '#authority/es256.ts';
 import type { PublicJwk } from '#ports/signer.ts';
 import type { TeamDefinition } from '#ports/team-definition.ts';
 import type { Trust } from './team-config.ts';
+import type { TelemetryConfig } from './telemetry-config.ts';
 
 export interface ServeTeamOptions {
   /** Holds the team's database, key and port numbers. */
   readonly directory: string;
   readonly trust: Trust;
   readonly host?: string;
+  /** Where the team's spans and log lines go; default: nowhere. */
+  readonly telemetry?: TelemetryConfig | undefined;
   /** The team's ES256 private key as a JWK; left out: made and kept in `directory`. */
   readonly key?: PrivateJwk | undefined;
 }

@@ -13,6 +13,7 @@ import type { UserDirectory } from './people.ts';
 import { checkProduction } from './production.ts';
 import { remoteTeam, type RemoteTeam } from './remote-team.ts';
 import { environmentSecrets, fileSecrets } from './secrets.ts';
+import { telemetryFromEnvironment, type TelemetryConfig } from './telemetry-config.ts';
 
 export interface Settings {
   readonly case: CaseDefinition;
@@ -22,6 +23,7 @@ export interface Settings {
   readonly users: UserDirectory | undefined;
   readonly remoteTeams: readonly RemoteTeam[];
   readonly limits: Partial<Limits>;
+  readonly telemetry: TelemetryConfig;
 }
 
 const DIRECTORY = '.caseops';
@@ -45,6 +47,7 @@ export async function readSettings(options: CaseOpsOptions): Promise<Settings> {
     users: config.users === undefined ? undefined : usersOf(config.users, definition),
     remoteTeams: [...(options.remoteTeams ?? []), ...config.remoteTeams.map(remoteTeam)],
     limits: { ...limitsIn(config), ...options.limits },
+    telemetry: options.telemetry ?? { ...config.telemetry, ...telemetryFromEnvironment(process.env) },
   };
 }
 

@@ -12,6 +12,11 @@ import { explainClaims } from '#evidence/why.ts';
 import { digestOf } from '#kernel/digest.ts';
 import type { RunDesk } from '#ports/run-desk.ts';
 import type { Store } from '#ports/store.ts';
+import type { Telemetry } from '#ports/telemetry.ts';
+import { logFailure } from '#telemetry/log-failure.ts';
+import { observeRuns } from '#telemetry/run-spans.ts';
+import { traceTransport } from '#telemetry/traced-parts.ts';
+import type { TelemetryConfig } from './telemetry-config.ts';
 import { openStore, type StoreKind } from './open-store.ts';
 import type { CaseDefinition } from './define-case.ts';
 import type { CaseOpsOptions, RunningTeam } from './create-case-ops.ts';
@@ -39,6 +44,9 @@ export interface SupervisorOptions extends Pick<
   readonly store: StoreKind;
   readonly keys: KeyRing;
   readonly grants: GrantLookup;
+  readonly telemetry: Telemetry;
+  /** What the teams are told of it. */
+  readonly configured: TelemetryConfig;
 }
 
 export interface Supervisor extends AsyncDisposable {
@@ -54,9 +62,10 @@ const TEAM_START_MS_MAX = 45_000;
 const CLIENT_ID = 'supervisor';
 
 export async function createSupervisor(options: SupervisorOptions): Promise<Supervisor> {
-  const { directory, keys, grants } = options;
+  const { directory, keys, grants, telemetry } = options;
   await using stack = new AsyncDisposableStack();
   const store = stack.use(openStore(directory, 'caseops.db', options.store));
+  stack.defer(observeRuns(store, telemetry));
   const trust = trustOf(keys, options.url);
   const { children, inProcess, members } = await openTeams(options, { trust, stack });
   const issuer = openIssuer(options, { members, store });
@@ -64,7 +73,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
   const time = { clock: systemClock, ids: systemIds };
   // Released after the driver, which may still be applying something.
   const targets = stack.use(new AsyncDisposableStack());
-  const driver = stack.use(createLocalDriver({ store, ...time, owner: SUPERVISOR_WORKLOAD }));
+  const driver = stack.use(openDriver(store, telemetry));
   const { admission, goalsPerMinuteMax } = openAdmission(options, { store, stack });
   const shared = {
     admission,
@@ -144,17 +153,30 @@ async function connectTeams(
   options: SupervisorOptions,
   by: { readonly members: readonly TeamMember[]; readonly issuer: EmbeddedIssuer },
 ) {
-  const { grants } = options;
+  const { grants, telemetry } = options;
   const registered = new Map(
     await Promise.all(
       (options.withoutTeams ?? []).map(async (team) => [team, await registeredTeam(options, team)] as const),
     ),
   );
   const teams = new Map([
-    ...by.members.map((member) => [member.team, member.connect({ issuer: by.issuer, grants })] as const),
+    ...by.members.map((member) => {
+      const transport = member.connect({ issuer: by.issuer, grants });
+      return [member.team, traceTransport(transport, telemetry)] as const;
+    }),
     ...[...registered.keys()].map((team) => [team, absentTeam(team)] as const),
   ]);
   return { teams, registered };
+}
+
+function openDriver(store: Store, telemetry: Telemetry): ReturnType<typeof createLocalDriver> {
+  return createLocalDriver({
+    store,
+    clock: systemClock,
+    ids: systemIds,
+    owner: SUPERVISOR_WORKLOAD,
+    onError: (error, at) => logFailure(telemetry, error, at),
+  });
 }
 
 interface IssuerParts {
@@ -202,6 +224,7 @@ async function startTeams(options: SupervisorOptions, { trust, stack }: TeamStar
           trust,
           key: options.keys.team(team),
           startMsMax: TEAM_START_MS_MAX,
+          telemetry: options.configured,
         }),
       ),
     ),

@@ -6,6 +6,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { teamMessage, type TeamReady, type TeamStart, type Trust } from './team-config.ts';
+import type { TelemetryConfig } from './telemetry-config.ts';
 
 export interface TeamChild extends AsyncDisposable {
   readonly team: string;
@@ -23,6 +24,7 @@ export interface TeamChildOptions {
   /** Handed over on the private channel, never by argument or environment. */
   readonly key: PrivateJwk | undefined;
   readonly startMsMax: number;
+  readonly telemetry: TelemetryConfig;
 }
 
 const EXTENSION = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
@@ -42,12 +44,15 @@ export async function startTeamChild(options: TeamChildOptions): Promise<TeamChi
   });
   const ended = new Promise<void>((resolve) => void child.once('exit', () => resolve()));
   const said = collectStderr(child);
+  // A team's log lines are this process's too; its environment is not.
+  if (options.telemetry.logLevel !== undefined) child.stderr?.pipe(process.stderr, { end: false });
   const start: TeamStart = {
     kind: 'start',
     caseModule: options.caseModule,
     team: options.team,
     directory: options.directory,
     trust: options.trust,
+    telemetry: options.telemetry,
     ...(options.key === undefined ? {} : { key: options.key }),
   };
   child.send(start);

@@ -1,6 +1,7 @@
 /** What a team must be told about the world it serves: whose leases it takes, and where to exchange them. */
 import { z } from 'zod';
 import type { PublicJwk } from '#ports/signer.ts';
+import { telemetryConfig } from './telemetry-config.ts';
 
 export const publicJwk: z.ZodType<PublicJwk> = z.object({
   kty: z.literal('EC'),
@@ -34,6 +35,7 @@ export const teamStart = z.strictObject({
   team: z.string(),
   directory: z.string(),
   trust,
+  telemetry: telemetryConfig,
   /** Absent: the team keeps a key of its own in its directory. */
   key: privateJwk.optional(),
 });

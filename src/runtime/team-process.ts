@@ -26,7 +26,8 @@ async function start(raw: unknown): Promise<void> {
   if (load === undefined) throw new Error(`case ${definition.name} has no team ${told.team}`);
   const factory = await load();
   const team = factory({ directory: join(told.directory, 'records'), now: () => systemClock.now() });
-  served = await serveTeam(team, { directory: told.directory, trust: told.trust, key: told.key });
+  const { directory, trust, key, telemetry } = told;
+  served = await serveTeam(team, { directory, trust, key, telemetry });
   const ready: TeamReady = {
     kind: 'ready',
     url: served.url,

@@ -25,6 +25,13 @@ export interface ServerProcess extends AsyncDisposable {
 export class Home implements Disposable {
   readonly directory = mkdtempSync(join(tmpdir(), 'caseops-e2e-'));
 
+  private readonly more: NodeJS.ProcessEnv;
+
+  /** `more`: what stands in the environment besides. */
+  constructor(more: NodeJS.ProcessEnv = {}) {
+    this.more = more;
+  }
+
   /** Runs one command to its end. */
   run(...args: readonly string[]): Done {
     const done = spawnSync(process.execPath, [...FLAGS, ...args], {
@@ -84,6 +91,6 @@ export class Home implements Disposable {
   }
 
   private environment(): NodeJS.ProcessEnv {
-    return { ...process.env, CASEOPS_HOME: this.directory, NO_COLOR: '1', NODE_TEST_CONTEXT: undefined };
+    return { ...process.env, ...this.more, CASEOPS_HOME: this.directory, NO_COLOR: '1', NODE_TEST_CONTEXT: undefined };
   }
 }

@@ -27,6 +27,8 @@ export interface Admitting {
   readonly door: TeamDoor;
   readonly guard: Guard;
   readonly binding: Binding;
+  /** The request's span. */
+  readonly traceparent?: string | undefined;
 }
 
 /** Authorises, then acts. A task that is missing and one that is another's look alike, and only to a lease that may ask. */
@@ -68,6 +70,7 @@ async function admitSend(
     messageId: message.messageId,
     payloadDigest: message.payloadDigest,
     contextId: message.contextId,
+    traceparent: parts.traceparent,
     lease: authenticated,
     consumption: guard.consumption(authenticated),
   });

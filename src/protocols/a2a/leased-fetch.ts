@@ -55,6 +55,7 @@ async function request(base: typeof fetch, outgoing: Outgoing): Promise<Response
   if (body === undefined) headers.delete('content-type');
   headers.set('authorization', `DPoP ${lease.token}`);
   headers.set('dpop', lease.prove(method, url, body ?? ''));
+  if (lease.traceparent !== undefined) headers.set('traceparent', lease.traceparent);
   try {
     // A redirect would carry the lease to another audience.
     return await base(url, { ...init, method, headers, redirect: 'error' });

@@ -16,8 +16,9 @@ import { parseStrictJson } from '#kernel/strict-json.ts';
 import type { Clock } from '#ports/clock.ts';
 import type { Authenticated, Checked, Guard, Refusal } from '#ports/guard.ts';
 import type { TeamDoor } from '#ports/team-door.ts';
+import type { Span, Telemetry } from '#ports/telemetry.ts';
 import { admit } from './admission.ts';
-import type { ReadOperation } from './operation.ts';
+import type { Operation, ReadOperation } from './operation.ts';
 import { A2A_VERSION } from './protocol-version.ts';
 import { readRestOperation } from './rest-operation.ts';
 import { readRpcOperation } from './rpc-operation.ts';
@@ -39,6 +40,9 @@ export interface GateOptions {
   readonly clock: Clock;
   /** Aborts when the server stops. */
   readonly stopping: AbortSignal;
+  readonly telemetry?: Telemetry | undefined;
+  /** `continue` the trace of an authenticated caller (default), or begin a `new` one that links to it: for a caller of another house. */
+  readonly traces?: 'continue' | 'new' | undefined;
 }
 
 /** A guard's refusal in HTTP: problem+json with status and challenge. */
@@ -90,7 +94,10 @@ async function pass(options: GateOptions, request: Request, response: Response):
     const status = read.status === undefined ? {} : { status: read.status };
     return send(response, answerOf(read.error, binding, { rpcId: read.rpcId, ...status }));
   }
-  const admission = await admit(options, authenticated.value, read.operation);
+  const asked = single(request.headers, 'traceparent');
+  const span = startSpan(options, { asked, response, authenticated: authenticated.value, operation: read.operation });
+  const traceparent = span === undefined ? asked : span.traceparent;
+  const admission = await admit({ ...options, traceparent }, authenticated.value, read.operation);
   if (admission.outcome === 'refused') return send(response, problemOf(options.refuse(admission.refusal)));
   if (admission.outcome === 'error') return send(response, answerOf(admission.error, binding, { rpcId: read.rpcId }));
   const caller = new AuthorizedCaller({
@@ -102,6 +109,42 @@ async function pass(options: GateOptions, request: Request, response: Response):
   forward(request, read, caller);
   numberFrames(response, caller);
   return true;
+}
+
+interface Asked {
+  /** The trace that the caller names: looked at only once the caller is known. */
+  readonly asked: string | undefined;
+  readonly response: Response;
+  readonly authenticated: Authenticated;
+  readonly operation: Operation;
+}
+
+/** One server span per operation, as long as its answer. */
+function startSpan({ telemetry, traces, door }: GateOptions, by: Asked): Span | undefined {
+  const { asked, response, authenticated, operation } = by;
+  const { lease } = authenticated;
+  const dispatch = operation.kind === 'send' ? operation.message.dispatch : undefined;
+  const span = telemetry?.startSpan(`a2a ${operation.kind}`, {
+    ...(traces === 'new' ? { links: asked === undefined ? [] : [asked] } : { parent: asked }),
+    kind: 'server',
+    attributes: {
+      tenant: lease.tenant,
+      leaseId: lease.jti,
+      agentName: door.team.name,
+      runId: dispatch?.runId,
+      goalId: dispatch?.goalId,
+      planId: dispatch?.planId,
+      planVersion: dispatch?.planVersion,
+      stepId: dispatch?.stepId,
+      dispatchId: dispatch?.dispatchId,
+      skillId: dispatch?.skillId,
+    },
+  });
+  response.once('close', () => {
+    const { statusCode } = response;
+    span?.end({ attributes: { httpStatus: statusCode }, error: statusCode >= 400 ? `${statusCode}` : undefined });
+  });
+  return span;
 }
 
 function authenticate(options: GateOptions, request: Request, body: Uint8Array): Checked<Authenticated> {

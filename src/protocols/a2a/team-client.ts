@@ -183,19 +183,20 @@ async function* subscribe(
   }
 }
 
-function control(
+async function control(
   wire: Wire,
   reader: TaskReader,
   wanted: { readonly following: Following; readonly action: ControlWanted['action'] },
 ): Promise<HeldLease> {
   const { dispatch, lease } = wanted.following;
-  return wire.controlLease({
+  const held = await wire.controlLease({
     action: wanted.action,
     audience: lease.audience,
     taskId: reader.taskId ?? '',
     contextId: reader.contextId ?? '',
     dispatch,
   });
+  return { ...held, traceparent: lease.traceparent };
 }
 
 async function cancel(

@@ -11,6 +11,7 @@ import { parseStrictJson } from '#kernel/strict-json.ts';
 import type { Clock } from '#ports/clock.ts';
 import type { Guard, Refusal } from '#ports/guard.ts';
 import type { TeamDoor } from '#ports/team-door.ts';
+import type { Telemetry } from '#ports/telemetry.ts';
 import { CARD_PATH, createCardEndpoint } from './card-endpoint.ts';
 import { maskErrors } from './masked-handler.ts';
 import { callerOfRequest, createGate, type ProblemAnswer } from './request-gate.ts';
@@ -27,6 +28,9 @@ export interface A2aServerOptions {
   /** Larger bodies are refused with 413; a dispatch is far below 1 MiB. */
   readonly bodyBytesMax: number;
   readonly clock: Clock;
+  readonly telemetry?: Telemetry | undefined;
+  /** `continue` (default) or `new`: see the gate. */
+  readonly traces?: 'continue' | 'new' | undefined;
 }
 
 /** One interface and its own guard: a lease for one interface is not good at the other. */
@@ -88,13 +92,19 @@ function createApp(options: A2aServerOptions, served: ServedTeam, stopping: Abor
   app.disable('x-powered-by');
   app.disable('etag');
   app.get(CARD_PATH, createCardEndpoint(served.card));
+  const { telemetry: told } = options;
+  if (told !== undefined)
+    app.get('/metrics', (_request, response) => {
+      response.setHeader('content-type', 'text/plain; version=0.0.4; charset=utf-8').end(told.metrics());
+    });
   const { door, refuse } = served;
   for (const { path, binding, guarded, adapter } of [
     { path: INTERFACE_PATHS.rest, binding: 'HTTP+JSON', guarded: served.rest, adapter: restHandler },
     { path: INTERFACE_PATHS.rpc, binding: 'JSONRPC', guarded: served.rpc, adapter: jsonRpcHandler },
   ] as const) {
-    const { bodyBytesMax, clock } = options;
-    const gate = createGate({ door, refuse, ...guarded, binding, bodyBytesMax, clock, stopping });
+    const { bodyBytesMax, clock, telemetry, traces } = options;
+    const own = { binding, bodyBytesMax, clock, telemetry, traces, stopping };
+    const gate = createGate({ door, refuse, ...guarded, ...own });
     const requestHandler = maskErrors(createTeamHandler(door, card), binding);
     app.use(
       path,

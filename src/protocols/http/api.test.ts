@@ -18,11 +18,12 @@ const grant: RootGrant = {
 };
 const digest = `sha256:${'0'.repeat(64)}` as const;
 const view: RunView = {
-  contractVersion: '1.0.0',
+  contractVersion: '1.1.0',
   runId: 'run_1',
   tenant: 't9',
   sessionId: null,
   requestedBy: 'requester@t9',
+  trace: { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' },
   state: 'ended',
   result: 'completed',
   needsHuman: false,
@@ -130,6 +131,7 @@ test('a submission carries its idempotency key and answers with the run and its 
   assert.equal(response.status, 200);
   assert.equal(response.headers.get('location'), '/api/v1/runs/run_1');
   assert.deepEqual(asked.at(-1), {
+    traceparent: undefined,
     text: 'Why C-102?',
     language: undefined,
     sessionId: undefined,

@@ -5,12 +5,14 @@
 import { CaseOpsError } from '#contracts/error.ts';
 import type { RootGrant } from '#contracts/lease.ts';
 import type { RunDesk } from '#ports/run-desk.ts';
+import type { Telemetry } from '#ports/telemetry.ts';
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { pageRoutes } from './page-routes.ts';
 import { notFound, problemResponse } from './problem.ts';
 import { readBody } from './request-body.ts';
 import { runRoutes, type ApiEnvironment } from './run-routes.ts';
+import { traceRequests } from './trace-requests.ts';
 
 export interface TokenRequest {
   readonly method: string;
@@ -34,8 +36,10 @@ export interface HttpEdge {
   readonly jwks: () => unknown;
   /** Directory with the page's style sheets and icons. */
   readonly assetsDirectory: string;
+  readonly telemetry?: Telemetry | undefined;
 }
 
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 const TOKEN_BYTES_MAX = 65_536;
 const planBody = z.strictObject({ text: z.string(), language: z.string().optional(), plan: z.json().optional() });
 
@@ -43,6 +47,11 @@ export function createHttpEdge(edge: HttpEdge): Hono<ApiEnvironment> {
   const app = new Hono<ApiEnvironment>();
   app.onError((error, c) => problemResponse(error instanceof z.ZodError ? invalidQuery(error) : error, c.req.path));
   app.notFound((c) => problemResponse(notFound(`${c.req.method} ${c.req.path}`), c.req.path));
+  const { telemetry } = edge;
+  if (telemetry !== undefined) {
+    app.use('*', traceRequests(telemetry));
+    app.get('/metrics', (c) => c.text(telemetry.metrics(), 200, { 'content-type': METRICS_TYPE }));
+  }
   app.get('/health/live', (c) => c.json({ status: 'live' }));
   app.get('/jwks.json', (c) => c.json(edge.jwks()));
   app.post('/token', async (c) => {

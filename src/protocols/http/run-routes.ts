@@ -7,10 +7,11 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import { eventStream } from './event-stream.ts';
 import { readBody } from './request-body.ts';
+import type { TraceEnvironment } from './trace-requests.ts';
 
 /** What the middleware in front left behind: who asks. */
 export interface ApiEnvironment {
-  readonly Variables: { grant: RootGrant };
+  readonly Variables: { grant: RootGrant } & TraceEnvironment['Variables'];
 }
 
 const submission = z.strictObject({
@@ -39,6 +40,7 @@ export function runRoutes(desk: RunDesk): Hono<ApiEnvironment> {
       language: body.language,
       sessionId: body.sessionId,
       idempotencyKey: idempotencyKey(c.req.header('idempotency-key')),
+      traceparent: c.var.traceparent,
     });
     const waitS = preferredWait(c.req.header('prefer'));
     const shown =

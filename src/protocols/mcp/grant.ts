@@ -9,8 +9,11 @@ export class McpGrant {
   readonly lease: LeaseClaims;
   /** The tools that this request may list, or the one that it may call. */
   readonly tools: readonly ToolEndpoint[];
-  constructor(lease: LeaseClaims, tools: readonly ToolEndpoint[]) {
+  /** The span of the request, for the tool. */
+  readonly traceparent: string | undefined;
+  constructor(lease: LeaseClaims, tools: readonly ToolEndpoint[], traceparent?: string) {
     this.lease = lease;
     this.tools = tools;
+    this.traceparent = traceparent;
   }
 }

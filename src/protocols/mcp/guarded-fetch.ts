@@ -9,14 +9,16 @@ import type { Clock } from '#ports/clock.ts';
 import type { Authenticated, Guard } from '#ports/guard.ts';
 import type { RecordWrite } from '#ports/store.ts';
 import type { McpServerDefinition } from '#ports/team-definition.ts';
+import type { Telemetry } from '#ports/telemetry.ts';
 import { createMcpHandler, isJsonContentType, type McpHttpHandler } from '@modelcontextprotocol/server';
+import { z } from 'zod';
 import { admit, leaseConsumed } from './admission.ts';
 import { readBounded } from './body.ts';
 import { McpGrant } from './grant.ts';
 import { createKeptAnswers, type KeptAnswer, type KeptAnswers } from './kept-answers.ts';
 import { type AnswerRefusal, problemResponse, refusalResponse, rpcErrorResponse } from './problem.ts';
 import { createSdkServer } from './sdk-server.ts';
-import { MCP_METHODS, mcpMessage, type McpMessage, RPC_ERRORS } from './wire.ts';
+import { MCP_METHODS, MCP_REVISION, mcpMessage, type McpMessage, RPC_ERRORS } from './wire.ts';
 
 export interface GuardedMcpOptions {
   readonly server: McpServerDefinition;
@@ -28,6 +30,7 @@ export interface GuardedMcpOptions {
   readonly refuse: AnswerRefusal;
   readonly bodyBytesMax: number;
   readonly clock: Clock;
+  readonly telemetry?: Telemetry | undefined;
 }
 
 export interface GuardedMcp {
@@ -148,13 +151,50 @@ async function serveCall(exchange: Exchange, grant: McpGrant, room: Room): Promi
   const answer = await room.answers.once(key, lease.exp * 1_000, async () => {
     if ((await room.commitUse(room.guard.consumption(authenticated))) === 'consumed')
       return keep(refusalResponse(room.refuse(leaseConsumed(lease.jti))));
-    return keep(await forward(exchange, grant, room));
+    return keep(await tracedCall(exchange, grant, room));
   });
   return new Response(answer.body, {
     status: answer.status,
     headers: new Headers(answer.headers.map(([n, v]) => [n, v])),
   });
 }
+
+/** The server's span of a call, in the trace that the caller names; what the caller names is read only after it was authorised. */
+async function tracedCall(exchange: Exchange, grant: McpGrant, room: Room): Promise<Response> {
+  const asked = askedTrace(exchange);
+  const toolName = grant.tools[0]?.contract.tool;
+  const { lease } = grant;
+  const span = room.telemetry?.startSpan(`tools/call ${toolName ?? ''}`, {
+    parent: asked,
+    kind: 'server',
+    attributes: {
+      mcpMethod: MCP_METHODS.call,
+      mcpRevision: MCP_REVISION,
+      toolName,
+      toolServer: room.server.name,
+      tenant: lease.tenant,
+      leaseId: lease.jti,
+    },
+  });
+  const within = new McpGrant(lease, grant.tools, span === undefined ? asked : span.traceparent);
+  try {
+    const response = await forward(exchange, within, room);
+    span?.end({ attributes: { httpStatus: response.status } });
+    return response;
+  } finally {
+    // Of a call that was not answered; of one that was, this changes nothing.
+    span?.end({ error: 'ERR_TOOL_FAILED' });
+  }
+}
+
+/** The header; else the request's metadata, as on transports without headers. */
+function askedTrace({ request, message }: Exchange): string | undefined {
+  const told = request.headers.get('traceparent') ?? tracedMeta.safeParse(message.params?.['_meta']).data?.traceparent;
+  return told?.slice(0, TRACEPARENT_LENGTH);
+}
+
+const tracedMeta = z.looseObject({ traceparent: z.string() });
+const TRACEPARENT_LENGTH = 55;
 
 async function keep(response: Response): Promise<KeptAnswer> {
   return {

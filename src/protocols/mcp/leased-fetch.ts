@@ -30,6 +30,7 @@ export function createLeasedFetch(options: LeasedFetchOptions): FetchLike {
     const method = init?.method ?? 'POST';
     headers.set('authorization', `DPoP ${call.lease.token}`);
     headers.set('dpop', call.lease.prove(method, target, body));
+    if (call.lease.traceparent !== undefined) headers.set('traceparent', call.lease.traceparent);
     call.sent = true;
     const response = await options.fetch(target, { ...init, method, headers, body, redirect: 'manual' });
     return response.ok ? checkedAnswer(response, options.answerBytesMax) : judged(response, options.answerBytesMax);

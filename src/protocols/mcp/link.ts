@@ -72,7 +72,7 @@ export function createLink(audience: string, open: (calls: ReadonlyMap<string, L
     call: (leased, { name, arguments: args, definition, signal }) =>
       under(leased, (client, headers) =>
         client.callTool(
-          { name, arguments: args },
+          { name, arguments: args, ...traceOf(leased) },
           { toolDefinition: definition, headers, signal, timeout: SDK_TIMEOUT_MS },
         ),
       ),
@@ -88,6 +88,11 @@ export function createLink(audience: string, open: (calls: ReadonlyMap<string, L
       await (await connecting?.catch(() => undefined))?.close();
     },
   };
+}
+
+/** On every transport the trace travels in the request's metadata; over HTTP in a header as well. */
+function traceOf({ lease: { traceparent } }: LeasedCall): { readonly _meta?: { readonly traceparent: string } } {
+  return traceparent === undefined ? {} : { _meta: { traceparent } };
 }
 
 const OTHER_REVISION = {

@@ -61,12 +61,13 @@ export function listedTool(contract: ToolContract): Tool {
   };
 }
 
-function callerOf({ lease }: McpGrant, signal: AbortSignal): ToolCaller {
+function callerOf({ lease, traceparent }: McpGrant, signal: AbortSignal): ToolCaller {
   return {
     tenant: lease.tenant,
     subject: lease.sub,
     purpose: lease.authorization_details[0]?.purpose ?? '',
     leaseId: lease.jti,
+    traceparent,
     signal,
   };
 }
