@@ -8,6 +8,7 @@ import { createRunDesk } from '#control/run-desk.ts';
 import { createRunHandlers } from '#control/run-handlers.ts';
 import { rulesPlanner } from '#control/backward-chaining.ts';
 import { createLocalDriver } from '#drivers/local/local-driver.ts';
+import { WRITER_AUDIENCE } from '#effects/writer-options.ts';
 import { explainClaims } from '#evidence/why.ts';
 import { digestOf } from '#kernel/digest.ts';
 import type { RunDesk } from '#ports/run-desk.ts';
@@ -184,9 +185,9 @@ interface IssuerParts {
   readonly store: Store;
 }
 
-/** Knows the audiences and keys of exactly the teams that take part. */
+/** Knows the writer, and the audiences and keys of exactly the teams that take part. */
 function openIssuer({ url, keys }: SupervisorOptions, { members, store }: IssuerParts): EmbeddedIssuer {
-  const known = new Set(members.flatMap(({ audiences }) => audiences));
+  const known = new Set([WRITER_AUDIENCE, ...members.flatMap(({ audiences }) => audiences)]);
   const clients = new Map(
     members.map(({ team, workload, publicKey, audiences }) => [
       team,
