@@ -44,6 +44,8 @@ const BY_CODE: Partial<Record<ErrorCode, number>> = {
   ERR_NOT_FOUND: EXIT.notFound,
   ERR_SERVER_UNREACHABLE: EXIT.unreachable,
   ERR_USAGE: EXIT.usage,
+  ERR_GOAL_TEXT: EXIT.usage,
+  ERR_GOAL_TOO_LARGE: EXIT.usage,
 };
 
 export function exitOfError(error: unknown): number {

@@ -3,7 +3,7 @@ import { CaseOpsError, createCaseOps, type CaseOps } from 'caseops';
 import { CASES, dataDirectory, lastCase, rememberCase, type CaseName } from './cases.ts';
 import { createClient, type ApiClient } from './client.ts';
 import { hint } from './output.ts';
-import { readServerFile, removeServerFile, writeServerFile } from './server-file.ts';
+import { findServer, removeServerFile, writeServerFile } from './server-file.ts';
 
 export interface ServerOptions {
   /** The development identity that asks: `requester@t9`, or a role of the case's first tenant. */
@@ -19,7 +19,7 @@ export interface ServerOptions {
 export async function startServer(options: Omit<ServerOptions, 'as'>): Promise<CaseOps> {
   const name = options.case ?? lastCase();
   const directory = dataDirectory(name);
-  const running = readServerFile(directory);
+  const running = await findServer(directory);
   if (running !== undefined) {
     throw new CaseOpsError(
       'ERR_CONFIG',
@@ -47,7 +47,7 @@ export async function startServer(options: Omit<ServerOptions, 'as'>): Promise<C
 /** Runs `use` against the running server, or against one that lives as long as `use`. */
 export async function withServer<T>(options: ServerOptions, use: (client: ApiClient) => Promise<T>): Promise<T> {
   const name = options.case ?? lastCase();
-  const running = readServerFile(dataDirectory(name));
+  const running = await findServer(dataDirectory(name));
   if (running !== undefined) return use(createClient(running.url, tokenOf(running.tokens, options.as)));
   hint(`No server is running for the case ${name}: starting the runtime and its teams for this command.`);
   await using system = await startServer({ ...options, case: name });

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** `caseops`: every command is loaded only when it is typed. */
 import { enableCompileCache } from 'node:module';
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_ACCOUNT } from './account.ts';
 import { VERSION } from './version.ts';
 
@@ -11,7 +11,17 @@ const as = (): Option =>
   new Option('--as <account>', 'development identity, or its role, that asks').default(DEFAULT_ACCOUNT);
 const without = (): Option => new Option('--without <teams>', 'teams not to start, comma-separated').default('');
 const inCase = (): Option => new Option('--case <name>', 'claims or release').default('claims');
-const port = (): Option => new Option('--port <number>', 'port of API and page').default(0).argParser(Number);
+const port = (): Option => new Option('--port <number>', 'port of API and page').default(0).argParser(whole(0, 65_535));
+
+/** Reads a whole number between two bounds, or says what was expected. */
+function whole(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= min && value <= max))
+      throw new InvalidArgumentError(`Expected a whole number from ${min} to ${max}.`);
+    return value;
+  };
+}
 
 /** As in exit-codes.ts, which is not loaded for a wrong option. */
 const USAGE = 2;
@@ -106,7 +116,7 @@ function addRuns(runs: Command): void {
   runs
     .command('ls')
     .description('list runs')
-    .option('--limit <number>', 'at most this many', Number, 20)
+    .option('--limit <number>', 'at most this many', whole(1, 200), 20)
     .option('--result <word>', 'only runs that ended so')
     .option('--state <word>', 'only runs in this state')
     .addOption(as())
@@ -169,18 +179,22 @@ try {
 }
 
 /** The exit code of a failure, after saying what happened. What it needs is loaded only now. */
-async function report(error: unknown): Promise<number> {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
-  const [{ CaseOpsError }, { EXIT, exitOfError }, { hint, tone }] = await Promise.all([
+async function report(failure: unknown): Promise<number> {
+  if (failure instanceof CommanderError) return failure.exitCode === 0 ? 0 : USAGE;
+  const [{ CaseOpsError }, { EXIT, exitOfError }, { Interrupted }, { hint, tone }] = await Promise.all([
     import('caseops'),
     import('./exit-codes.ts'),
+    import('./interrupt.ts'),
     import('./output.ts'),
   ]);
-
-  if (error instanceof CaseOpsError) {
-    hint(`${tone('bad', error.code, process.stderr)} ${error.message}`);
-    return exitOfError(error);
+  if (failure instanceof Interrupted) {
+    hint(failure.message);
+    return EXIT.interrupted;
   }
-  hint(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  if (failure instanceof CaseOpsError) {
+    hint(`${tone('bad', failure.code, process.stderr)} ${failure.message}`);
+    return exitOfError(failure);
+  }
+  hint(failure instanceof Error ? (failure.stack ?? failure.message) : String(failure));
   return EXIT.error;
 }

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { CaseOpsError } from 'caseops';
 import { runAndClaim } from './client.ts';
 import { EXIT, exitOfError, exitOfRun } from './exit-codes.ts';
-import { table, wrap } from './output.ts';
+import { table, visible, wrap } from './output.ts';
 
 test('columns line up by what they take on screen, wide characters two columns', () => {
   assert.equal(
@@ -61,4 +64,31 @@ test('exit codes are pinned for errors', () => {
 test('a reference names a run and maybe a claim', () => {
   assert.deepEqual(runAndClaim('run_1#status'), { runId: 'run_1', claim: 'status' });
   assert.deepEqual(runAndClaim('run_1'), { runId: 'run_1', claim: undefined });
+});
+
+test('control characters of the data are shown and not obeyed; our own styles and line ends stay', () => {
+  assert.equal(visible('\u001b[1mbold\u001b[22m\n\tnext'), '\u001b[1mbold\u001b[22m\n\tnext');
+  assert.equal(
+    visible('\u001b[2J\u001b[8m\r\u0007\u009b1m\u202e'),
+    '\\u001b[2J\\u001b[8m\\u000d\\u0007\\u009b1m\\u202e',
+  );
+  assert.deepEqual(JSON.parse(visible(JSON.stringify({ text: '\u001b\u009b\u202e' }))), { text: '\u001b\u009b\u202e' });
+});
+
+test('a text that is no goal is a wrong use', () => {
+  assert.equal(exitOfError(new CaseOpsError('ERR_GOAL_TEXT', 'It is blank.', { at: 'test' })), EXIT.usage);
+});
+
+test('a reader that stops reading changes neither the exit code nor what is said on stderr', async () => {
+  const script = `
+    import { print } from ${JSON.stringify(join(import.meta.dirname, 'output.ts'))};
+    const line = 'x'.repeat(1000);
+    for (let n = 0; n < 2000; n += 1) print(line);
+    process.exitCode = 8;`;
+  const child = spawn(process.execPath, [...process.execArgv, '--input-type=module', '-e', script]);
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  child.stdout.once('data', () => child.stdout.destroy());
+  const [code] = await once(child, 'close');
+  assert.deepEqual({ code: code as unknown, said }, { code: 8, said: '' });
 });

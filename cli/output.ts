@@ -3,12 +3,32 @@ import { styleText } from 'node:util';
 
 export type Format = 'table' | 'json' | 'jsonl';
 
+/** A reader that has seen enough (`| head`) is no failure: what is left is dropped, and the exit code stays the command's own. */
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
+
 export function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+  process.stdout.write(`${visible(text)}\n`);
 }
 
 export function hint(text: string): void {
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${visible(text)}\n`);
+}
+
+/** What `tone` writes; every other control character, and what turns the direction of writing, comes from data. */
+const OWN_STYLE = /^\u001b\[(?:1|2|22|3[0-9])m/;
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+
+/** Shows the control characters of goals, records and messages, so that none of them can steer the reader's terminal. */
+export function visible(text: string): string {
+  return text.replaceAll(CONTROL, (found, offset: number) =>
+    found === '\u001b' && OWN_STYLE.test(text.slice(offset, offset + 5))
+      ? found
+      : `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 export function printJson(value: unknown): void {

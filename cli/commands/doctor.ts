@@ -3,7 +3,7 @@ import { accessSync, constants, mkdirSync } from 'node:fs';
 import { dataDirectory, lastCase } from '../cases.ts';
 import { EXIT } from '../exit-codes.ts';
 import { print, printJson, table, tone, type Format } from '../output.ts';
-import { readServerFile } from '../server-file.ts';
+import { findServer } from '../server-file.ts';
 
 interface Check {
   readonly id: string;
@@ -15,7 +15,7 @@ interface Check {
 const NODE_MAJOR_MIN = 24;
 
 export async function doctor(options: { readonly output: Format }): Promise<number> {
-  const checks = [node(), await sqlite(), directory(), server()];
+  const checks = [node(), await sqlite(), directory(), await server()];
   const ok = checks.every((check) => check.ok);
   if (options.output === 'table')
     print(
@@ -68,7 +68,7 @@ async function sqlite(): Promise<Check> {
 function directory(): Check {
   const path = dataDirectory(lastCase());
   try {
-    mkdirSync(path, { recursive: true });
+    mkdirSync(path, { recursive: true, mode: 0o700 });
     accessSync(path, constants.W_OK);
     return { id: 'data directory', ok: true, got: path, next: '' };
   } catch {
@@ -81,8 +81,8 @@ function directory(): Check {
   }
 }
 
-function server(): Check {
-  const running = readServerFile(dataDirectory(lastCase()));
+async function server(): Promise<Check> {
+  const running = await findServer(dataDirectory(lastCase()));
   return {
     id: 'server',
     ok: true,

@@ -10,7 +10,6 @@ import type { RunDesk } from '#ports/run-desk.ts';
 import type { Secrets } from '#ports/secrets.ts';
 import type { TeamDefinition } from '#ports/team-definition.ts';
 import type { createHttpEdge as CreateHttpEdge } from '#protocols/http/api.ts';
-import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { CaseOpsConfigInput } from './config.ts';
@@ -83,8 +82,8 @@ export async function createCaseOps(options: CaseOpsOptions = {}): Promise<CaseO
   const settings = await parts.readSettings(options);
   const { directory, config } = settings;
   assertTeams(options, settings, parts);
-  mkdirSync(directory, { recursive: true });
   await using stack = new AsyncDisposableStack();
+  stack.use(parts.holdDataDirectory(directory));
   // Ends last, so that the end of everything else is still told.
   const telemetry = stack.use(await parts.openTelemetry(settings.telemetry, 'caseops-supervisor'));
   const keys = await parts.openKeyRing({ directory, names: config.keys, secrets: settings.secrets });
@@ -186,6 +185,7 @@ async function loadParts() {
     { createRunCalls },
     { assertDistinct },
     { openTelemetry },
+    { holdDataDirectory },
   ] = await Promise.all([
     import('./people.ts'),
     import('#protocols/http/api.ts'),
@@ -196,6 +196,7 @@ async function loadParts() {
     import('./run-calls.ts'),
     import('./team-members.ts'),
     import('./open-telemetry.ts'),
+    import('./data-directory.ts'),
   ]);
   return {
     openPeople,
@@ -207,6 +208,7 @@ async function loadParts() {
     createRunCalls,
     assertDistinct,
     openTelemetry,
+    holdDataDirectory,
   };
 }
 
