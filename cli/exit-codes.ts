@@ -12,6 +12,7 @@ export const EXIT = {
   conflict: 7,
   unfinished: 8,
   waiting: 9,
+  drillFailed: 11,
   noData: 12,
   unreachable: 69,
   timeout: 124,

@@ -46,6 +46,7 @@ function program(): Command {
   addPlans(root.command('plan').description('look at plans without running them'));
   addRuns(root.command('runs').description('runs, newest first'));
   addLooking(root);
+  addDrills(root.command('drill').description('play what the product must withstand, on its real parts'));
   return root;
 }
 
@@ -169,6 +170,16 @@ function addLooking(root: Command): void {
     .description('check this installation')
     .addOption(output())
     .action(run(async () => (await import('./commands/doctor.ts')).doctor));
+}
+
+function addDrills(drill: Command): void {
+  drill
+    .command('effects')
+    .description('lost replies, killed writers, double approvals: each effect once, none unapproved')
+    .option('--only <stories>', 'these stories, comma-separated', '')
+    .option('--json', 'one check object on stdout')
+    .addOption(output())
+    .action(run(async () => (await import('./commands/drill.ts')).drillEffects));
 }
 
 enableCompileCache();

@@ -41,8 +41,9 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   drivers: KERNEL_UP,
   telemetry: KERNEL_UP,
   runtime: PARTS,
-  lab: [...KERNEL_UP, 'runtime'],
-  // What `caseops/testing` publishes: seeded time and ids, harnesses. Imported by tests and src/testing.ts only.
+  // Drills play the world around the product with the harnesses: owners that fail, teams in memory.
+  lab: [...KERNEL_UP, 'runtime', 'testing'],
+  // What `caseops/testing` publishes: seeded time and ids, harnesses. Imported by tests, lab and src/testing.ts only.
   testing: [...PARTS],
 };
 
@@ -135,7 +136,8 @@ function checkImport(specifier: string, { path, room, isTest }: Importer): reado
   }
   if (target !== undefined) {
     if (room === undefined || room === target) return [];
-    if (target === 'testing') return isTest || path === 'src/testing.ts' ? [] : [`${room} may not import testing`];
+    if (target === 'testing')
+      return isTest || room === 'lab' || path === 'src/testing.ts' ? [] : [`${room} may not import testing`];
     const allowed = ROOMS[room] ?? [];
     return allowed.includes(target) || (isTest && room !== 'kernel' && room !== 'contracts')
       ? []

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EFFECT_STORY_IDS, runEffectDrill } from './effect-drill.ts';
+import type { SeededBreakName } from './seeded-breaks.ts';
+
+test('every story about effects holds, with no second and no unapproved effect', { timeout: 120_000 }, async () => {
+  const { check, stories } = await runEffectDrill();
+  assert.deepEqual(check.failures, []);
+  assert.equal(check.ok, true);
+  assert.equal(check.counts.passed, EFFECT_STORY_IDS.length);
+  assert.equal(check.counts.notTested, 0);
+  assert.deepEqual([check.figures['duplicateCount'], check.figures['unapprovedCount']], [0, 0]);
+  assert.equal(
+    stories.some(({ guard }) => guard === 'none'),
+    false,
+  );
+});
+
+test('a drill of no story is not ok', async () => {
+  const { check } = await runEffectDrill({ only: [] });
+  assert.equal(check.ok, false);
+  assert.equal(check.counts.notTested, EFFECT_STORY_IDS.length);
+});
+
+/** Story → the mistake that must turn it red. */
+const BREAKS: Readonly<Record<string, SeededBreakName>> = {
+  'lost-acknowledgement': 'sends-again-in-doubt',
+  'owner-unavailable-before-send': 'takes-refusal-for-the-end',
+  'owner-unavailable-after-send': 'sends-again-in-doubt',
+  'readback-hidden': 'takes-hidden-for-absent',
+  'writer-killed-after-commit': 'never-looks-up',
+};
+
+test('each story has a mistake that turns it red', () => {
+  assert.deepEqual(Object.keys(BREAKS).toSorted(), [...EFFECT_STORY_IDS].toSorted());
+});
+
+for (const [id, breakName] of Object.entries(BREAKS))
+  test(`the drill ${id} goes red when a part ${breakName.replaceAll('-', ' ')}`, { timeout: 60_000 }, async () => {
+    const { check } = await runEffectDrill({ only: [id], breakName });
+    assert.equal(check.ok, false);
+    assert.deepEqual(
+      check.failures.map((failure) => failure.id),
+      [id],
+    );
+    assert.notEqual(check.failures[0]?.got, check.failures[0]?.expected);
+  });
