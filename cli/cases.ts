@@ -36,7 +36,7 @@ export const CASES: Readonly<Record<CaseName, BundledCase>> = {
   },
 };
 
-const DEFAULT_CASE: CaseName = 'claims';
+export const DEFAULT_CASE: CaseName = 'claims';
 const isCaseName = (name: string): name is CaseName => Object.hasOwn(CASES, name);
 
 /** ERR_USAGE for a name that is none. */
@@ -62,11 +62,19 @@ export function rememberCase(name: CaseName): void {
   writeFileSync(join(rootDirectory(), 'case'), `${name}\n`);
 }
 
-/** CASEOPS_HOME, or `.caseops`, for claims; a folder in it for every other case. */
+/** The root for claims and for a configured case; a folder in it for every other. */
 export function dataDirectory(name: CaseName): string {
   return name === DEFAULT_CASE ? rootDirectory() : join(rootDirectory(), 'cases', name);
 }
 
-function rootDirectory(): string {
-  return resolve(process.env['CASEOPS_HOME'] ?? '.caseops');
+let configured: string | undefined;
+
+/** Told once by whoever has read the configuration. */
+export function configureDirectory(directory: string | undefined): void {
+  configured = directory;
+}
+
+/** CASEOPS_HOME, else what the configuration says, else `.caseops` here. */
+export function rootDirectory(): string {
+  return resolve(process.env['CASEOPS_HOME'] ?? configured ?? '.caseops');
 }

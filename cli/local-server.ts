@@ -1,7 +1,8 @@
 /** Uses the running server of the data directory, or starts the runtime and the case's teams for this command and stops them after. */
 import { CaseOpsError, createCaseOps, type CaseOps } from 'caseops';
-import { CASES, dataDirectory, lastCase, rememberCase, type CaseName } from './cases.ts';
+import { CASES, dataDirectory, DEFAULT_CASE, lastCase, rememberCase, type CaseName } from './cases.ts';
 import { createClient, type ApiClient } from './client.ts';
+import { installation } from './installation.ts';
 import { hint } from './output.ts';
 import { findServer, removeServerFile, writeServerFile } from './server-file.ts';
 
@@ -17,6 +18,7 @@ export interface ServerOptions {
 
 /** Starts the runtime in this process and announces it in the data directory. */
 export async function startServer(options: Omit<ServerOptions, 'as'>): Promise<CaseOps> {
+  const loaded = await installation();
   const name = options.case ?? lastCase();
   const directory = dataDirectory(name);
   const running = await findServer(directory);
@@ -28,9 +30,10 @@ export async function startServer(options: Omit<ServerOptions, 'as'>): Promise<C
     );
   }
   const system = await createCaseOps({
-    case: await CASES[name].load(),
+    // The case of the configuration stands in for the one that the command line has by itself.
+    ...(loaded?.config.case !== undefined && name === DEFAULT_CASE ? {} : { case: await CASES[name].load() }),
     directory,
-    port: options.port ?? 0,
+    ...(options.port === undefined || options.port === 0 ? {} : { port: options.port }),
     withoutTeams: options.without,
   });
   rememberCase(name);
@@ -46,6 +49,7 @@ export async function startServer(options: Omit<ServerOptions, 'as'>): Promise<C
 
 /** Runs `use` against the running server, or against one that lives as long as `use`. */
 export async function withServer<T>(options: ServerOptions, use: (client: ApiClient) => Promise<T>): Promise<T> {
+  await installation();
   const name = options.case ?? lastCase();
   const running = await findServer(dataDirectory(name));
   if (running !== undefined) return use(createClient(running.url, tokenOf(running.tokens, options.as)));

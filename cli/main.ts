@@ -2,13 +2,12 @@
 /** `caseops`: every command is loaded only when it is typed. */
 import { enableCompileCache } from 'node:module';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { DEFAULT_ACCOUNT } from './account.ts';
 import { VERSION } from './version.ts';
 
 const output = (): Option =>
   new Option('-o, --output <format>', 'what stdout gets').choices(['table', 'json', 'jsonl']).default('table');
 const as = (): Option =>
-  new Option('--as <account>', 'development identity, or its role, that asks').default(DEFAULT_ACCOUNT);
+  new Option('--as <account>', 'development identity, or its role, that asks (default: who is logged in)');
 const without = (): Option => new Option('--without <teams>', 'teams not to start, comma-separated').default('');
 const inCase = (): Option => new Option('--case <name>', 'claims or release').default('claims');
 const port = (): Option => new Option('--port <number>', 'port of API and page').default(0).argParser(whole(0, 65_535));
@@ -31,6 +30,10 @@ type Action = (...args: readonly never[]) => Promise<number>;
 /** Runs a command's action and turns its number into the exit code. */
 function run(load: () => Promise<Action>): (...args: readonly unknown[]) => Promise<void> {
   return async (...args) => {
+    // Commander hands over options and command last.
+    const [options, command] = args.slice(-2) as [Record<string, unknown>, Command];
+    if (options['as'] === undefined && command.options.some(({ long }) => long === '--as'))
+      options['as'] = await (await import('./account.ts')).currentAccount();
     process.exitCode = await (await load())(...(args as readonly never[]));
   };
 }
@@ -47,6 +50,7 @@ function program(): Command {
   addRuns(root.command('runs').description('runs, newest first'));
   addLooking(root);
   addDrills(root.command('drill').description('play what the product must withstand, on its real parts'));
+  addPeople(root);
   return root;
 }
 
@@ -75,6 +79,7 @@ function addAsking(root: Command): void {
     .argument('<text>')
     .option('--language <code>', 'en or ja; detected when left out')
     .option('--plan-only', 'show contract and plan, run nothing')
+    .option('--session <id>', 'of an earlier run: what the text does not name is what that run was about')
     .option('--idempotency-key <key>', 'the same key and text return the same run')
     .addOption(as())
     .addOption(inCase())
@@ -145,6 +150,20 @@ function addRuns(runs: Command): void {
     .addOption(as())
     .addOption(output())
     .action(run(async () => (await import('./commands/runs.ts')).runsCancel));
+}
+
+function addPeople(root: Command): void {
+  root
+    .command('login')
+    .description('choose the development identity that commands act as, until another is chosen')
+    .argument('<account>')
+    .action(run(async () => (await import('./commands/login.ts')).login));
+  root
+    .command('whoami')
+    .description('who commands act as')
+    .addOption(as())
+    .addOption(output())
+    .action(run(async () => (await import('./commands/login.ts')).whoami));
 }
 
 function addLooking(root: Command): void {

@@ -34,6 +34,8 @@ export {
 export { loadConfig, type LoadedConfig } from './runtime/load-config.ts';
 export { remoteTeam, type RemoteTeam, type RemoteTeamOptions } from './runtime/remote-team.ts';
 export { deploymentTrust } from './runtime/deployment-trust.ts';
+export type { DevelopmentAccount } from '#authority/development-issuer.ts';
+export { checkInstallation, type Installation } from './runtime/check-installation.ts';
 export { defineGoalKind, type GoalKindOptions } from './runtime/define-goal-kind.ts';
 export { defineAgenticWorker, type AgenticWorkerOptions } from './runtime/define-agentic-worker.ts';
 export {

@@ -12,6 +12,7 @@ import { planShow } from './plan.ts';
 export interface AskOptions {
   readonly language?: string;
   readonly planOnly?: boolean;
+  readonly session?: string;
   readonly idempotencyKey?: string;
   readonly case: string;
   readonly as: string;
@@ -25,7 +26,11 @@ export async function ask(text: string, options: AskOptions): Promise<number> {
   return withServer({ as: options.as, case: caseNamed(options.case), without }, async (client) => {
     const submitted = await client.post<RunView>(
       '/runs',
-      { text, ...(options.language === undefined ? {} : { language: options.language }) },
+      {
+        text,
+        ...(options.language === undefined ? {} : { language: options.language }),
+        ...(options.session === undefined ? {} : { sessionId: options.session }),
+      },
       options.idempotencyKey === undefined ? {} : { 'idempotency-key': options.idempotencyKey },
     );
     const run = await follow(client, submitted.runId, interrupted());
@@ -40,5 +45,6 @@ export function printRun(run: RunView, format: Format): void {
   else {
     print(renderRun(run));
     hint(`\nNext: ${nextCommand(run)}`);
+    if (run.sessionId !== null) hint(`A question that follows: caseops ask "…" --session ${run.sessionId}`);
   }
 }

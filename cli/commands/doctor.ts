@@ -1,7 +1,9 @@
 /** `caseops doctor`: what this machine and directory are like, each check with its next step. */
+import { checkInstallation } from 'caseops';
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { dataDirectory, lastCase } from '../cases.ts';
 import { EXIT } from '../exit-codes.ts';
+import { installation } from '../installation.ts';
 import { print, printJson, table, tone, type Format } from '../output.ts';
 import { findServer } from '../server-file.ts';
 
@@ -15,7 +17,8 @@ interface Check {
 const NODE_MAJOR_MIN = 24;
 
 export async function doctor(options: { readonly output: Format }): Promise<number> {
-  const checks = [node(), await sqlite(), directory(), await server()];
+  const configured = await configuration();
+  const checks = [node(), await sqlite(), directory(), await server(), ...configured];
   const ok = checks.every((check) => check.ok);
   if (options.output === 'table')
     print(
@@ -92,4 +95,19 @@ async function server(): Promise<Check> {
         : `${running.url} (process ${running.pid})`,
     next: '',
   };
+}
+
+/** One check, or one per finding. */
+async function configuration(): Promise<readonly Check[]> {
+  const { file, findings } = await checkInstallation();
+  if (findings.length === 0) {
+    await installation();
+    return [{ id: 'configuration', ok: true, got: file ?? 'none; everything has its default', next: '' }];
+  }
+  return findings.map(({ pointer, got, message }) => ({
+    id: `configuration ${pointer || '/'}`,
+    ok: false,
+    got,
+    next: message,
+  }));
 }

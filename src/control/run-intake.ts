@@ -9,6 +9,7 @@ import type { SubmitRequest } from '#ports/run-desk.ts';
 import type { RecordWrite, Store } from '#ports/store.ts';
 import type { AdmissionQueue } from './admission-queue.ts';
 import type { GoalRate } from './goal-rate.ts';
+import { readFollowing } from './earlier-entities.ts';
 import { errorOf } from './refusal.ts';
 import type { RunDeskOptions } from './run-desk.ts';
 
@@ -85,8 +86,11 @@ async function openRun(desk: Desk, grant: RootGrant, { request, requestDigest }:
   const { queue } = placeFor(desk, ref);
   try {
     const sessionId = sessionOf(desk, request.sessionId);
-    const asked = { text, language: request.language, given: {} };
-    const { language, ...intake } = await read(desk, asked, { grant, sessionId });
+    const by = { grant, sessionId };
+    const readWith = (given: Readonly<Record<string, string>>): ReturnType<typeof read> =>
+      read(desk, { text, language: request.language, given }, by);
+    const { language, ...intake } =
+      request.sessionId === undefined ? await readWith({}) : await readFollowing(desk.store, by, readWith);
     const records: RecordWrite[] =
       idempotencyKey === undefined
         ? []

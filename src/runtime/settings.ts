@@ -75,7 +75,7 @@ export function caseOf(path: string): Promise<CaseDefinition> {
   return loadCase(pathToFileURL(path).href);
 }
 
-function secretsOf(config: CaseOpsConfig['secrets']): Secrets | undefined {
+export function secretsOf(config: CaseOpsConfig['secrets']): Secrets | undefined {
   if (config === undefined) return undefined;
   if (config.from === 'files') return fileSecrets({ directory: config.directory });
   return environmentSecrets(config.prefix === undefined ? {} : { prefix: config.prefix });
