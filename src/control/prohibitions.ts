@@ -4,7 +4,7 @@
  */
 import type { GoalKind, ProhibitionRule } from '#ports/goal-kind.ts';
 import { plainText } from './goal-text.ts';
-import { compileCues, findCues, type FoundCue } from './negation-cue.ts';
+import { compileCues, findCues, type CompiledCue, type Cue, type FoundCue } from './negation-cue.ts';
 import { ENGLISH_CUES } from './negation-cues-en.ts';
 import { JAPANESE_CUES } from './negation-cues-ja.ts';
 
@@ -38,14 +38,17 @@ const JAPANESE_LETTER = /[\p{sc=Hiragana}\p{sc=Katakana}]/u;
 const CONTENT = /[\p{sc=Han}\p{sc=Katakana}A-Za-z]/u;
 
 /** Lists every negation of a text, in English and in Japanese, whatever its main language is. */
-export function readNegations(text: string, kind: Pick<GoalKind, 'prohibitions'>): TextReading {
+export function readNegations(text: string, kind: Pick<GoalKind, 'prohibitions' | 'negations'>): TextReading {
   const rules = kind.prohibitions.map(compileRule);
+  const declared = compileCues(declaredCues(kind.negations ?? {}));
   const negations: Negation[] = [];
   const asked: string[] = [];
   const demanded: string[] = [];
   for (const part of plainText(text).split(SENTENCE_END)) {
     const sentence = part.trim();
-    const read = JAPANESE_LETTER.test(sentence) ? readJapanese(sentence, rules) : readEnglish(sentence, rules);
+    const read = JAPANESE_LETTER.test(sentence)
+      ? readJapanese(sentence, rules, declared)
+      : readEnglish(sentence, rules, declared);
     negations.push(...read.negations);
     asked.push(read.asked);
     demanded.push(read.demanded);
@@ -76,15 +79,22 @@ function compileRule(rule: ProhibitionRule): CompiledRule {
   return { action: rule.action, expressions };
 }
 
-function readEnglish(sentence: string, rules: readonly CompiledRule[]): TextReading {
-  const scoped = findCues(sentence, ENGLISH).map((found) => englishScope(sentence, found));
+/** A language of a case: its words may stand anywhere in the clause that they forbid. */
+function declaredCues(negations: Readonly<Record<string, readonly string[]>>): readonly Cue[] {
+  return Object.values(negations)
+    .flat()
+    .map((pattern) => ({ mood: 'prohibition', whole: true, pattern }));
+}
+
+function readEnglish(sentence: string, rules: readonly CompiledRule[], declared: readonly CompiledCue[]): TextReading {
+  const scoped = findCues(sentence, [...declared, ...ENGLISH]).map((found) => englishScope(sentence, found));
   return judge(sentence, scoped, rules);
 }
 
-function readJapanese(sentence: string, rules: readonly CompiledRule[]): TextReading {
+function readJapanese(sentence: string, rules: readonly CompiledRule[], declared: readonly CompiledCue[]): TextReading {
   const scoped = [
     ...findCues(sentence, JAPANESE).map((found) => japaneseScope(sentence, found)),
-    ...findCues(sentence, ENGLISH).map((found) => englishScope(sentence, found)),
+    ...findCues(sentence, [...declared, ...ENGLISH]).map((found) => englishScope(sentence, found)),
   ];
   return judge(sentence, scoped, rules);
 }

@@ -42,6 +42,11 @@ export interface GoalKind {
   readonly entities: readonly EntityRule[];
   readonly outputs: readonly OutputRule[];
   readonly prohibitions: readonly ProhibitionRule[];
+  /**
+   * How a further language says no, beside English and Japanese: each match forbids the actions named in its clause, before it or after
+   * it, and one that names none is asked about. Without it a language's prohibitions are found by common words only.
+   */
+  readonly negations?: Phrases;
   /** Forbidden whatever the text says. */
   readonly alwaysProhibitedActions: readonly string[];
   readonly constraints: readonly string[];

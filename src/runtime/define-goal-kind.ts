@@ -54,6 +54,7 @@ function patternFindings(kind: GoalKind): readonly string[] {
     ...Object.values(kind.recognise).flat(2),
     ...kind.outputs.flatMap(({ when }) => Object.values(when ?? {}).flat()),
     ...kind.prohibitions.flatMap((rule) => Object.values(rule.phrases).flat()),
+    ...Object.values(kind.negations ?? {}).flat(),
   ];
   return phrases
     .filter((source) => !isPattern(source))
