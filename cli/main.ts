@@ -48,6 +48,8 @@ function program(): Command {
   addAsking(root);
   addPlans(root.command('plan').description('look at plans without running them'));
   addRuns(root.command('runs').description('runs, newest first'));
+  addApprovals(root.command('approvals').description('actions that wait for approval, and decisions'));
+  addEffects(root.command('effects').description('the effect ledger'));
   addLooking(root);
   addDrills(root.command('drill').description('play what the product must withstand, on its real parts'));
   addPeople(root);
@@ -164,6 +166,87 @@ function addPeople(root: Command): void {
     .addOption(as())
     .addOption(output())
     .action(run(async () => (await import('./commands/login.ts')).whoami));
+}
+
+function addApprovals(approvals: Command): void {
+  approvals
+    .command('ls')
+    .description('newest first')
+    .option('--state <word>', 'pending, approved, rejected, stale, expired, spent or withdrawn')
+    .option('--run <run>', 'only of this run')
+    .option('--limit <number>', 'at most this many', whole(1, 200), 50)
+    .addOption(as())
+    .addOption(output())
+    .action(run(async () => (await import('./commands/approvals.ts')).approvalsList));
+  approvals
+    .command('show')
+    .description('one action: what is there, what would be there, and its digest')
+    .argument('<approval>')
+    .addOption(as())
+    .addOption(output())
+    .action(run(async () => (await import('./commands/approvals.ts')).approvalsShow));
+  approvals
+    .command('approve')
+    .description('approve exactly the action with this digest')
+    .argument('<approval>')
+    .option('--digest <digest>', 'of the action, as show says')
+    .option('--reason <text>', 'why')
+    .option('--yes', 'never approves; the digest does')
+    .addOption(as())
+    .addOption(output())
+    .action(run(async () => (await import('./commands/approvals.ts')).approvalsApprove));
+  approvals
+    .command('reject')
+    .description('reject; the run ends with the reason')
+    .argument('<approval>')
+    .option('--reason <text>', 'why, in writing')
+    .option('--digest <digest>', 'of the action; whatever is pending when left out')
+    .addOption(as())
+    .addOption(output())
+    .action(run(async () => (await import('./commands/approvals.ts')).approvalsReject));
+  approvals
+    .command('withdraw')
+    .description('take a request back, as who asked for it')
+    .argument('<approval>')
+    .requiredOption('--reason <text>', 'why')
+    .addOption(as())
+    .addOption(output())
+    .action(run(async () => (await import('./commands/approvals.ts')).approvalsWithdraw));
+  approvals
+    .command('repropose')
+    .description('ask again for what went stale, on the version that is there now')
+    .argument('<approval>')
+    .addOption(as())
+    .addOption(output())
+    .action(run(async () => (await import('./commands/approvals.ts')).approvalsRepropose));
+}
+
+function addEffects(effects: Command): void {
+  effects
+    .command('ls')
+    .description('latest change first')
+    .option('--state <word>', 'such as completed, unknown or in_progress')
+    .option('--run <run>', 'only of this run')
+    .option('--limit <number>', 'at most this many', whole(1, 200), 50)
+    .addOption(as())
+    .addOption(output())
+    .action(run(async () => (await import('./commands/effects.ts')).effectsList));
+  effects
+    .command('show')
+    .description('one effect and all that happened to it')
+    .argument('<effect>')
+    .addOption(as())
+    .addOption(output())
+    .action(run(async () => (await import('./commands/effects.ts')).effectsShow));
+  effects
+    .command('reconcile')
+    .description('ask the owner about an effect in doubt, or say what a person found out')
+    .argument('<effect>')
+    .addOption(new Option('--finding <word>', 'what a person found out').choices(['applied', 'absent']))
+    .option('--reason <text>', 'how it was found out')
+    .addOption(as())
+    .addOption(output())
+    .action(run(async () => (await import('./commands/effects.ts')).effectsReconcile));
 }
 
 function addLooking(root: Command): void {

@@ -39,6 +39,13 @@ export function printLines(values: readonly unknown[]): void {
   for (const value of values) print(JSON.stringify(value));
 }
 
+/** A value as the format says; a person gets the text. */
+export function show(value: unknown, format: Format, text: () => string): void {
+  if (format === 'json') printJson(value);
+  else if (format === 'jsonl') printLines(Array.isArray(value) ? value : [value]);
+  else print(text());
+}
+
 type Tone = 'ok' | 'bad' | 'warn' | 'quiet' | 'strong' | 'accent';
 const STYLE = { ok: 'green', bad: 'red', warn: 'yellow', quiet: 'dim', strong: 'bold', accent: 'cyan' } as const;
 

@@ -3,6 +3,9 @@ export { CaseOpsError, ERROR_CODES, type ErrorCode, type ErrorKind, type ErrorRe
 export type { Finding, Plan } from '#contracts/plan.ts';
 export type { ClaimView, RunSummary, RunView, StepView, WhyLink, WhyView } from '#contracts/run-view.ts';
 export type { AgentView, PlanPreview, RunDesk } from '#ports/run-desk.ts';
+export type { ApprovalRow, ApprovalState } from '#contracts/approval.ts';
+export type { EffectRow, EffectState } from '#contracts/effect-row.ts';
+export type { ApprovalDesk, DecideRequest, ReconcileRequest } from '#ports/approval-desk.ts';
 export type { GoalKind } from '#ports/goal-kind.ts';
 export type { ToolProposalRequest, ToolProposalText, ToolProposer } from '#ports/model.ts';
 export type {
@@ -44,6 +47,7 @@ export {
   type CaseOptions,
   type EffectContext,
   type EffectTargetFactory,
+  type InboxFactory,
   type TeamContext,
   type TeamFactory,
 } from './runtime/define-case.ts';

@@ -1,4 +1,4 @@
-/** The goals this case understands: why a claim is not completed, and where several claims stand. */
+/** The goals this case understands: why a claim is not completed, where several claims stand, and having a member told. */
 import type { GoalKind } from 'caseops';
 
 const CLAIM_ENTITY_PATTERN = '(?<![A-Za-z0-9])C-\\d{1,6}(?![0-9])';
@@ -209,4 +209,40 @@ export const claimPortfolio: GoalKind = {
     replanCountMax: 2,
   },
   observationAgeMsMax: 60_000,
+};
+
+/** Draft a notice and send it once somebody has approved exactly that notice. */
+export const claimNotification: GoalKind = {
+  ...claimInvestigation,
+  kind: 'claim_notification',
+  purpose: 'claim_notification',
+  recognise: {
+    en: [['\\bsend\\b|\\bnotify\\b|\\bmail\\b', '\\bapprov']],
+    ja: [['送|通知', '承認']],
+  },
+  outputs: [
+    { kind: 'cause', required: true },
+    { kind: 'missing_documents', required: true },
+    { kind: 'notification_draft', required: true },
+    { kind: 'notification_sent', required: true },
+  ],
+  prohibitions: [SENDING, UPDATING],
+  alwaysProhibitedActions: ['claims:update'],
+  constraints: ['evidence-required', 'no-claim-update', 'approval-before-sending'],
+  claims: [
+    template('status'),
+    template('missing'),
+    template('draft'),
+    {
+      key: 'sent',
+      kind: 'fact',
+      output: 'notification_sent',
+      sentence: {
+        en: 'The approved notice was sent, and the mail server shows it as {message}.',
+        ja: '承認された通知は送信され、メールサーバーは {message} として示しています。',
+      },
+      slots: { message: { anchorType: 'sent-notice', pointer: '/message_id', format: 'text' } },
+      impact: { en: 'No notice was sent.', ja: '通知は送信されていません。' },
+    },
+  ],
 };

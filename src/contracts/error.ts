@@ -19,6 +19,7 @@ export type ErrorKind = z.infer<typeof errorKind>;
 export const ERROR_CODES = {
   // usage
   ERR_USAGE: 'usage',
+  ERR_PRECONDITION_REQUIRED: 'usage',
   ERR_CONFIG: 'usage',
   ERR_NOT_FOUND: 'usage',
   ERR_GOAL_UNCLEAR: 'usage',

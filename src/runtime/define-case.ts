@@ -8,6 +8,7 @@ import type { ApprovalRow } from '#control/approval-policy.ts';
 import type { Clock } from '#ports/clock.ts';
 import type { EffectTarget } from '#ports/effect-target.ts';
 import type { GoalKind } from '#ports/goal-kind.ts';
+import type { Inbox } from '#ports/inbox.ts';
 import type { TeamDefinition } from '#ports/team-definition.ts';
 
 /** What a team's module gets when its process starts. */
@@ -35,6 +36,8 @@ export type EffectTargetFactory = (
   context: EffectContext,
 ) => readonly EffectTarget[] | Promise<readonly EffectTarget[]>;
 
+export type InboxFactory = (context: EffectContext) => readonly Inbox[] | Promise<readonly Inbox[]>;
+
 export interface CaseDefinition {
   readonly name: string;
   readonly goalKinds: readonly GoalKind[];
@@ -53,6 +56,8 @@ export interface CaseDefinition {
   readonly accounts?: readonly DevelopmentAccount[];
   /** What applies approved effects, loaded in the supervisor's process alone. Left out: this case applies nothing. */
   readonly effectTargets?: () => Promise<EffectTargetFactory>;
+  /** Where approvers are told that something waits; loaded in the supervisor's process. A reply never approves. */
+  readonly inboxes?: () => Promise<InboxFactory>;
   /** Who approves which action; one approver within an hour decides an action that has no row. */
   readonly approvals?: readonly ApprovalRow[];
 }

@@ -7,8 +7,8 @@ import { createRulesIntake } from '#control/intake.ts';
 import { createRunDesk } from '#control/run-desk.ts';
 import { createRunHandlers } from '#control/run-handlers.ts';
 import { rulesPlanner } from '#control/backward-chaining.ts';
-import { createLocalDriver } from '#drivers/local/local-driver.ts';
 import { WRITER_AUDIENCE } from '#effects/writer-options.ts';
+import { createLocalDriver } from '#drivers/local/local-driver.ts';
 import { explainClaims } from '#evidence/why.ts';
 import { digestOf } from '#kernel/digest.ts';
 import type { RunDesk } from '#ports/run-desk.ts';
@@ -29,6 +29,7 @@ import { startTeamChild, type TeamChild } from './team-children.ts';
 import { a2aMember, childMember, type GrantLookup, type TeamMember } from './team-members.ts';
 import { trustOf } from './deployment-trust.ts';
 import { openEffects } from './supervisor-effects.ts';
+import { openInboxes } from './supervisor-inboxes.ts';
 import { hostInProcess } from './host-in-process.ts';
 import type { KeyRing } from './key-ring.ts';
 import type { Trust } from './team-config.ts';
@@ -115,6 +116,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
     teams: children.map((child) => ({ name: child.team, pid: child.pid, url: child.ready.url })),
     resume: async () => {
       await Promise.all(inProcess.map((team) => team.resume()));
+      await openInboxes({ ...options, stack: targets }, store);
       return driver.resume('central').finally(admission.open);
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

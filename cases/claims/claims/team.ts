@@ -15,7 +15,7 @@ import { openRecords } from '../../records.ts';
 import { CLAIM_RECORDS, DOCUMENT_RECORDS } from './seed.ts';
 import { claimRecord, documentsRecord, getStatus, listMissingDocuments } from './tools.ts';
 
-const purposes = ['claim_investigation', 'claim_portfolio'];
+const purposes = ['claim_investigation', 'claim_portfolio', 'claim_notification'];
 
 const claimStatus = defineSkill({
   id: 'claim-status',

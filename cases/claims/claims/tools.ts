@@ -1,7 +1,7 @@
 import { defineTool } from 'caseops';
 import { z } from 'zod';
 
-const purposes = ['claim_investigation', 'claim_portfolio'];
+const purposes = ['claim_investigation', 'claim_portfolio', 'claim_notification'];
 
 export const claimRecord = z.strictObject({
   claim_id: z.string(),

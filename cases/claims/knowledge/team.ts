@@ -32,7 +32,7 @@ const policyGuidance = defineSkill({
   actions: ['policies:read'],
   resources: [{ type: 'policy-topic', input: 'claim_status' }],
   datatypes: ['public'],
-  purposes: ['claim_investigation'],
+  purposes: ['claim_investigation', 'claim_notification'],
   tools: [findRule],
   evidence: { anchorTypes: ['policy-rule'], countMin: 1 },
   acceptedResults: ['partial'],
@@ -75,14 +75,12 @@ export function team({ directory, now }: TeamContext): TeamDefinition {
         ],
       }),
     ],
-    policy: [
-      {
-        actor: SUPERVISOR_WORKLOAD,
-        action: 'policies:read',
-        resourceType: 'policy-topic',
-        purpose: 'claim_investigation',
-        tenants: ['t8', 't9'],
-      },
-    ],
+    policy: ['claim_investigation', 'claim_notification'].map((purpose) => ({
+      actor: SUPERVISOR_WORKLOAD,
+      action: 'policies:read',
+      resourceType: 'policy-topic',
+      purpose,
+      tenants: ['t8', 't9'],
+    })),
   });
 }

@@ -23,5 +23,5 @@ export const findRule = defineTool({
   anchorType: 'policy-rule',
   classification: 'public',
   actions: ['policies:read'],
-  purposes: ['claim_investigation'],
+  purposes: ['claim_investigation', 'claim_notification'],
 });

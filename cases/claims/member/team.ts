@@ -26,7 +26,7 @@ const resolveMember = defineSkill({
   actions: ['members:read'],
   resources: [{ type: 'claim', input: 'claim_id' }],
   datatypes: ['internal'],
-  purposes: ['claim_investigation', 'claim_portfolio'],
+  purposes: ['claim_investigation', 'claim_portfolio', 'claim_notification'],
   tools: [findMember],
   evidence: { anchorTypes: ['member'], countMin: 1 },
   timeoutMs: 3_000,
@@ -58,7 +58,7 @@ export function team({ directory, now }: TeamContext): TeamDefinition {
         ],
       }),
     ],
-    policy: ['claim_investigation', 'claim_portfolio'].map((purpose) => ({
+    policy: ['claim_investigation', 'claim_portfolio', 'claim_notification'].map((purpose) => ({
       actor: SUPERVISOR_WORKLOAD,
       action: 'members:read',
       resourceType: 'claim',

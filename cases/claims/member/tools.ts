@@ -20,5 +20,5 @@ export const findMember = defineTool({
   source: 'member-db',
   anchorType: 'member',
   actions: ['members:read'],
-  purposes: ['claim_investigation', 'claim_portfolio'],
+  purposes: ['claim_investigation', 'claim_portfolio', 'claim_notification'],
 });

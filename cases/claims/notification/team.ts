@@ -1,4 +1,4 @@
-/** The notification team: drafts notices. Sending is another skill, risky, and so far a contract without a worker. */
+/** The notification team: drafts notices and keeps them. Sending is another skill, a contract without a worker: the writer applies it. */
 import {
   defineSkill,
   defineTeam,
@@ -10,6 +10,7 @@ import {
   type TeamDefinition,
 } from 'caseops';
 import { z } from 'zod';
+import { openDrafts } from './drafts.ts';
 import { composeDraft } from './tools.ts';
 
 const TEMPLATE_VERSION = '2026.2';
@@ -31,12 +32,16 @@ const draftNotice = defineSkill({
     { name: 'missing_documents', kind: 'missing_documents' },
     { name: 'next_action', kind: 'next_action' },
   ],
-  produces: [{ kind: 'notification_draft', pointer: '/draft_id' }],
+  produces: [
+    { kind: 'notification_draft', pointer: '/draft_id' },
+    { kind: 'notice_subject', pointer: '/subject' },
+    { kind: 'notice_body', pointer: '/body' },
+  ],
   risk: 'draft',
   actions: ['notices:draft'],
   resources: [{ type: 'claim', input: 'claim_id' }],
   datatypes: ['internal'],
-  purposes: ['claim_investigation'],
+  purposes: ['claim_investigation', 'claim_notification'],
   tools: [composeDraft],
   evidence: { anchorTypes: ['notice-draft'], countMin: 1 },
   timeoutMs: 2_500,
@@ -46,11 +51,13 @@ const sendNotice = defineSkill({
   id: 'send-notice',
   version: '1.0.0',
   description: 'Sends an approved notice to the member.',
-  input: z.strictObject({ draft_id: z.string(), member_id: z.string() }),
-  artifact: z.strictObject({ message_id: z.string() }),
+  input: z.strictObject({ draft_id: z.string(), member_id: z.string(), subject: z.string(), body: z.string() }),
+  artifact: z.strictObject({ message_id: z.string(), member_id: z.string(), received_at: z.string() }),
   requires: [
     { name: 'draft_id', kind: 'notification_draft' },
     { name: 'member_id', kind: 'member_id' },
+    { name: 'subject', kind: 'notice_subject' },
+    { name: 'body', kind: 'notice_body' },
   ],
   produces: [{ kind: 'notification_sent', pointer: '/message_id' }],
   risk: 'effect',
@@ -75,7 +82,8 @@ const draftWorker = defineWorker(draftNotice, {
   },
 });
 
-export function team({ now }: TeamContext): TeamDefinition {
+export function team({ directory, now }: TeamContext): TeamDefinition {
+  const drafts = openDrafts(directory);
   return defineTeam('notification', {
     version: '1.0.0',
     description: 'Drafts and sends notices to members.',
@@ -85,34 +93,23 @@ export function team({ now }: TeamContext): TeamDefinition {
       mcpServer('notice-drafts', {
         version: '1.0.0',
         tools: [
-          serveTool(composeDraft, (input, { tenant }) => [
-            {
-              id: `${input.claim_id}.missing-documents`,
-              version: `t${TEMPLATE_VERSION}`,
-              tenant,
-              observedAt: now(),
-              data: {
-                draft_id: `${input.claim_id}.missing-documents`,
-                claim_id: input.claim_id,
-                member_id: input.member_id,
-                ...wording(input),
-                state: 'draft' as const,
-                template_version: TEMPLATE_VERSION,
-              },
-            },
-          ]),
+          serveTool(composeDraft, (input, { tenant }) => {
+            const { claim_id, member_id } = input;
+            const draft_id = `${claim_id}.missing-documents`;
+            const { version, draft } = drafts.keep(tenant, { draft_id, claim_id, member_id, ...wording(input) });
+            const data = { ...draft, state: 'draft' as const, template_version: TEMPLATE_VERSION };
+            return [{ id: draft_id, version, tenant, observedAt: now(), data }];
+          }),
         ],
       }),
     ],
-    policy: [
-      {
-        actor: SUPERVISOR_WORKLOAD,
-        action: 'notices:draft',
-        resourceType: 'claim',
-        purpose: 'claim_investigation',
-        tenants: ['t8', 't9'],
-      },
-    ],
+    policy: ['claim_investigation', 'claim_notification'].map((purpose) => ({
+      actor: SUPERVISOR_WORKLOAD,
+      action: 'notices:draft',
+      resourceType: 'claim',
+      purpose,
+      tenants: ['t8', 't9'],
+    })),
   });
 }
 

@@ -30,5 +30,5 @@ export const composeDraft = defineTool({
   anchorType: 'notice-draft',
   risk: 'draft',
   actions: ['notices:draft'],
-  purposes: ['claim_investigation'],
+  purposes: ['claim_investigation', 'claim_notification'],
 });

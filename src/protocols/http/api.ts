@@ -8,6 +8,7 @@ import type { RunDesk } from '#ports/run-desk.ts';
 import type { Telemetry } from '#ports/telemetry.ts';
 import { Hono } from 'hono';
 import { z } from 'zod';
+import { approvalRoutes, effectRoutes } from './approval-routes.ts';
 import { pageRoutes } from './page-routes.ts';
 import { notFound, problemResponse } from './problem.ts';
 import { readBody } from './request-body.ts';
@@ -77,6 +78,8 @@ function apiRoutes({ desk, authenticate }: HttpEdge): Hono<ApiEnvironment> {
     await next();
   });
   api.route('/runs', runRoutes(desk));
+  api.route('/approvals', approvalRoutes(desk));
+  api.route('/effects', effectRoutes(desk));
   api.get('/agents', async (c) => c.json(await desk.agents(c.var.grant, c.req.raw.signal)));
   api.get('/whoami', (c) => c.json(c.var.grant));
   api.post('/plans', async (c) => {

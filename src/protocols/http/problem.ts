@@ -22,6 +22,8 @@ const STATUS_BY_KIND: Readonly<Record<ErrorKind, number>> = {
 
 const STATUS_BY_CODE: Partial<Record<ErrorCode, number>> = {
   ERR_NOT_FOUND: 404,
+  ERR_APPROVAL_DIGEST: 412,
+  ERR_PRECONDITION_REQUIRED: 428,
   ERR_UNAUTHENTICATED: 401,
   ERR_JSON_SIZE: 413,
   ERR_GOAL_TOO_LARGE: 413,

@@ -1,0 +1,110 @@
+import type { ApprovalRow, EffectRow, RunView } from 'caseops';
+import { serveMail } from '#testing/mail-server.ts';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Home } from './command-line.ts';
+
+const TEXT = 'Draft the notice for C-102 and send it after approval.';
+const now = (): string => '2026-07-23T09:00:00.000Z';
+
+test(
+  'a notice is drafted, waits, is approved under its digest, and reaches the member once',
+  { timeout: 120_000 },
+  async () => {
+    await using mail = await serveMail({ now });
+    const { host, port } = mail.smtp;
+    using home = new Home({ CASEOPS_SMTP: `${host}:${port}`, CASEOPS_MAILBOX: mail.url });
+    await using server = await home.serve();
+    assert.ok(server.url !== '');
+    const asked = await home.start('ask', TEXT, '-o', 'json').done;
+    const waiting = JSON.parse(asked.stdout) as RunView;
+    assert.equal(asked.code, 9, asked.stderr);
+    assert.equal(waiting.blocked?.code, 'APPROVAL');
+    assert.equal(mail.received.length, 0);
+
+    const listed = await home.start('approvals', 'ls', '--state', 'pending', '-o', 'json').done;
+    const [row] = JSON.parse(listed.stdout) as ApprovalRow[];
+    assert.ok(row !== undefined);
+    assert.match((await home.start('approvals', 'show', row.approvalId).done).stdout, /Digest {2}sha256:/);
+
+    const bare = await home.start('approvals', 'approve', row.approvalId, '--yes').done;
+    assert.equal(bare.code, 2);
+    const self = await home.start(
+      'approvals',
+      'approve',
+      row.approvalId,
+      '--digest',
+      row.proposal.actionDigest,
+      '--as',
+      'requester',
+    ).done;
+    assert.equal(self.code, 5);
+    const other = await home.start(
+      'approvals',
+      'approve',
+      row.approvalId,
+      '--digest',
+      `sha256:${'0'.repeat(64)}`,
+      '--as',
+      'approver',
+    ).done;
+    assert.equal(other.code, 7);
+    assert.equal((await home.start('approvals', 'reject', row.approvalId).done).code, 2);
+    assert.equal(mail.received.length, 0);
+
+    const twice = await Promise.all([
+      home.start(
+        'approvals',
+        'approve',
+        row.approvalId,
+        '--digest',
+        row.proposal.actionDigest,
+        '--as',
+        'approver',
+        '-o',
+        'json',
+      ).done,
+      home.start(
+        'approvals',
+        'approve',
+        row.approvalId,
+        '--digest',
+        row.proposal.actionDigest,
+        '--as',
+        'approver',
+        '-o',
+        'json',
+      ).done,
+    ]);
+    assert.deepEqual(
+      twice.map(({ code }) => code),
+      [0, 0],
+      twice.map(({ stderr }) => stderr).join(),
+    );
+    const watched = await home.start('runs', 'watch', waiting.runId, '-o', 'json').done;
+    assert.equal(watched.code, 0, watched.stdout + watched.stderr);
+    const run = JSON.parse((await home.start('runs', 'show', waiting.runId, '-o', 'json').done).stdout) as RunView;
+    assert.equal(run.result, 'completed');
+    assert.ok(run.claims.some(({ key, evidence }) => key === 'sent' && evidence[0]?.anchor.startsWith('sent-notice:')));
+    assert.equal(mail.received.length, 1);
+    assert.deepEqual(mail.received[0]?.envelope_to, ['member-m42@example.test']);
+    const effects = JSON.parse((await home.start('effects', 'ls', '-o', 'json').done).stdout) as EffectRow[];
+    assert.deepEqual(
+      effects.map(({ state }) => state),
+      ['completed'],
+    );
+  },
+);
+
+test('the first goal sends nothing, also where sending is possible', { timeout: 120_000 }, async () => {
+  await using mail = await serveMail({ now });
+  const { host, port } = mail.smtp;
+  using home = new Home({ CASEOPS_SMTP: `${host}:${port}`, CASEOPS_MAILBOX: mail.url });
+  const text =
+    'Find out why C-102 has not been completed and tell me what is missing. If the customer needs to be notified, generate a notification draft first; do not send it directly.';
+  const asked = await home.start('ask', text, '-o', 'json').done;
+  const run = JSON.parse(asked.stdout) as RunView;
+  assert.equal(run.result, 'completed', asked.stderr);
+  assert.ok(run.claims.some(({ key }) => key === 'not-sent'));
+  assert.equal(mail.received.length, 0);
+});
