@@ -112,8 +112,17 @@ function findingsOf(issue: z.core.$ZodIssue, given: unknown, file: string): read
       const where = at([...issue.path, key]);
       return sentence({ pointer: where, expected: 'no such setting', got: 'a setting of that name', file });
     });
-  const expected = issue.message.replace(/^Invalid (input|option|url|string)[:,]?\s*/i, '').replace(/^expected /, '');
-  return [sentence({ pointer: at(issue.path), expected, got: describe(valueAt(given, issue.path)), file })];
+  return [
+    sentence({ pointer: at(issue.path), expected: expectedOf(issue), got: describe(valueAt(given, issue.path)), file }),
+  ];
+}
+
+/** What the schema says without its own words for "no"; of a union, what each of its members says. */
+function expectedOf(issue: z.core.$ZodIssue): string {
+  const members = issue.code === 'invalid_union' ? issue.errors.flat().map(expectedOf) : [];
+  if (members.length > 0) return [...new Set(members)].join(' or ');
+  const said = issue.message.replace(/^Invalid (input|option|url|string)[:,]?\s*/i, '').replace(/^expected /, '');
+  return said === '' ? 'another value' : said;
 }
 
 export function sentence(of: Omit<ConfigFinding, 'message'> & { readonly file: string }): ConfigFinding {

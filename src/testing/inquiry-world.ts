@@ -1,5 +1,5 @@
 /** The inquiry case at work: a real store, driver, issuer and control, with teams in memory and a seeded clock. For tests. */
-import { createEmbeddedIssuer } from '#authority/embedded-issuer.ts';
+import { createEmbeddedIssuer, type EmbeddedIssuer } from '#authority/embedded-issuer.ts';
 import { createGuard } from '#authority/guard.ts';
 import { generateSigner } from '#authority/es256.ts';
 import type { Dispatch } from '#contracts/dispatch.ts';
@@ -23,6 +23,7 @@ import type { RunState } from '#kernel/run-state.ts';
 import type { ArtifactStore } from '#ports/artifact-store.ts';
 import type { Driver } from '#ports/driver.ts';
 import type { Phraser, Planner } from '#ports/model.ts';
+import type { Ids } from '#ports/ids.ts';
 import type { EffectTarget } from '#ports/effect-target.ts';
 import type { RunDesk } from '#ports/run-desk.ts';
 import type { Signer } from '#ports/signer.ts';
@@ -91,17 +92,7 @@ export async function inquiryWorld(options: WorldOptions = {}): Promise<InquiryW
   );
   const driver = createLocalDriver({ store, clock, ids, owner: SUPERVISOR });
   const keys = { issuer: generateSigner(), own: generateSigner() };
-  const issuer = createEmbeddedIssuer({
-    issuer: 'https://issuer.test',
-    tokenEndpoint: 'https://issuer.test/token',
-    signer: keys.issuer,
-    clock,
-    ids,
-    supervisor: { workload: SUPERVISOR, clientId: 'supervisor', signer: keys.own },
-    audiences: () => true,
-    clients: () => undefined,
-    registry: store,
-  });
+  const issuer = inquiryIssuer(ids, { store, clock, keys });
   const effects = effectParts(options, { driver, store, issuer, clock, ids, keys });
   const teams = Object.fromEntries(
     INQUIRY_TEAMS.map((name) => [
@@ -149,6 +140,28 @@ export async function inquiryWorld(options: WorldOptions = {}): Promise<InquiryW
     why: (ref, claim) => explainClaims(store, { ref, claim }),
   });
   return worldOf({ clock, store, driver, desk, teams, admission });
+}
+
+/** Mints for the supervisor of the case, to anybody. */
+function inquiryIssuer(
+  ids: Ids,
+  {
+    store,
+    clock,
+    keys,
+  }: { readonly store: Store; readonly clock: SeededClock; readonly keys: Readonly<Record<'issuer' | 'own', Signer>> },
+): EmbeddedIssuer {
+  return createEmbeddedIssuer({
+    issuer: 'https://issuer.test',
+    tokenEndpoint: 'https://issuer.test/token',
+    signer: keys.issuer,
+    clock,
+    ids,
+    supervisor: { workload: SUPERVISOR, clientId: 'supervisor', signer: keys.own },
+    audiences: () => true,
+    clients: () => undefined,
+    registry: store,
+  });
 }
 
 function effectParts(

@@ -34,6 +34,8 @@ import { createScriptedTeam } from '#testing/scripted-team.ts';
 
 export interface InquiryService extends AsyncDisposable {
   readonly url: string;
+  /** The same application without a socket. */
+  readonly fetch: (request: Request) => Promise<Response>;
   readonly store: Store;
   readonly admission: AdmissionQueue;
 }
@@ -101,7 +103,13 @@ export async function openInquiryService(options: InquiryServiceOptions): Promis
   });
   const server = stack.use(await serveHttp({ fetch: edge.fetch, host: '127.0.0.1', port: 0 }));
   const owned = stack.move();
-  return { url: server.url, store, admission, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return {
+    url: server.url,
+    fetch: async (request) => edge.fetch(request),
+    store,
+    admission,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
 }
 
 function grantOf(tenant: string): RootGrant | undefined {

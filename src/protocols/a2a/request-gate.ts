@@ -27,6 +27,8 @@ import { AuthorizedCaller, taskCallerOf } from './task-caller.ts';
 import { answerOf, type Binding, type HttpAnswer, maskError } from './wire-error.ts';
 
 const ABSENT_VERSION = '0.3';
+/** JSON-RPC 2.0 §5.1 "Invalid Request". */
+const RPC_INVALID_REQUEST = -32_600;
 
 export interface GateOptions {
   readonly door: TeamDoor;
@@ -79,10 +81,7 @@ async function pass(options: GateOptions, request: Request, response: Response):
   const bytes = await readBody(request, options.bodyBytesMax);
   if (bytes === undefined) {
     response.setHeader('connection', 'close');
-    return send(
-      response,
-      answerOf(new Error(`A body may have ${options.bodyBytesMax} bytes.`), binding, { status: 413 }),
-    );
+    return send(response, answerOf(tooLarge(options), binding, { status: 413 }));
   }
   const authenticated = authenticate(options, request, bytes);
   if (authenticated.outcome !== 'permit') return send(response, problemOf(options.refuse(authenticated)));
@@ -145,6 +144,14 @@ function startSpan({ telemetry, traces, door }: GateOptions, by: Asked): Span | 
     span?.end({ attributes: { httpStatus: statusCode }, error: statusCode >= 400 ? `${statusCode}` : undefined });
   });
   return span;
+}
+
+/** The sender's fault, in the words of either binding: never an internal error. */
+function tooLarge({ binding, bodyBytesMax }: GateOptions): Error {
+  const message = `Expected a body of at most ${bodyBytesMax} bytes, got more.`;
+  return binding === 'JSONRPC'
+    ? new JsonRpcRequestMalformedError({ envelopeCode: RPC_INVALID_REQUEST, message })
+    : new RequestMalformedError(message);
 }
 
 function authenticate(options: GateOptions, request: Request, body: Uint8Array): Checked<Authenticated> {
