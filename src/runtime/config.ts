@@ -67,7 +67,14 @@ const schema = z.strictObject({
   users: users.optional(),
   remoteTeams: z.array(remoteTeamOptions).max(256).default([]),
   /** Of each tenant. */
-  quotas: z.strictObject({ goalsPerMinuteMax: count.optional(), runsInFlightMax: count.optional() }).prefault({}),
+  quotas: z
+    .strictObject({
+      goalsPerMinuteMax: count.optional(),
+      runsInFlightMax: count.optional(),
+      /** Of each MCP server, for all tenants together. */
+      toolServers: z.record(name, z.strictObject({ callsInFlightMax: count })).default({}),
+    })
+    .prefault({}),
   /** Where spans and log lines go; the environment's OTEL_EXPORTER_OTLP_* and CASEOPS_LOG_LEVEL come before it. */
   telemetry: telemetryConfig.optional(),
   /** Of all tenants together; what does not fit into the queue is refused with 429. */

@@ -16,6 +16,7 @@ import { createInProcessTransport } from '#protocols/a2a/in-process-transport.ts
 import { createInProcessMcp } from '#protocols/mcp/in-process.ts';
 import { createMcpToolHost } from '#protocols/mcp/tool-host.ts';
 import { mkdirSync } from 'node:fs';
+import { withCallLimits } from './call-limits.ts';
 import { guardOptions, toolPolicy, TOOL_BODY_BYTES_MAX, type TeamWorld } from './team-world.ts';
 import { openStore } from './open-store.ts';
 import { systemClock } from './system-clock.ts';
@@ -37,7 +38,7 @@ const toolAudienceOf = (team: string, server: string): string => `http://${team}
 
 export function hostInProcess(
   team: TeamDefinition,
-  { directory, trust, key }: Pick<ServeTeamOptions, 'directory' | 'trust' | 'key'>,
+  { directory, trust, key, callLimits = {} }: Pick<ServeTeamOptions, 'directory' | 'trust' | 'key' | 'callLimits'>,
 ): InProcessTeam {
   mkdirSync(directory, { recursive: true });
   const stack = new AsyncDisposableStack();
@@ -49,7 +50,8 @@ export function hostInProcess(
   );
   const tools = serveTools(world, { store, toolAudiences });
   stack.defer(() => tools.close());
-  const toolHost = stack.use(createMcpToolHost({ servers: toolAudiences, clock: systemClock, fetch: tools.fetch }));
+  const host = stack.use(createMcpToolHost({ servers: toolAudiences, clock: systemClock, fetch: tools.fetch }));
+  const toolHost = withCallLimits(host, callLimits, systemClock);
   const driver = stack.use(createLocalDriver({ store, clock: systemClock, ids: systemIds, owner: world.workload }));
   const audience = audienceOf(team.name);
   const at = { clock: systemClock, ids: systemIds };

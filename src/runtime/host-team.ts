@@ -29,6 +29,7 @@ import { observeRuns } from '#telemetry/run-spans.ts';
 import { countRefusals, traceExchange, traceToolHost, traceTools } from '#telemetry/traced-parts.ts';
 import { openStore } from './open-store.ts';
 import { openTelemetry } from './open-telemetry.ts';
+import { withCallLimits, type CallLimits } from './call-limits.ts';
 import { onRememberedPort, readPorts, writePorts } from './ports-file.ts';
 import type { ServedTeam, ServeTeamOptions } from './serve-team.ts';
 import { systemClock } from './system-clock.ts';
@@ -49,7 +50,9 @@ export async function hostTeam(team: TeamDefinition, options: ServeTeamOptions):
   const configured = options.telemetry ?? {};
   const telemetry = stack.use(await openTelemetry(configured, `caseops-team-${team.name}`));
   const workload = teamWorkload(team.name);
-  const world: World = { team, trust, host, signer, workload, ports: readPorts(directory), telemetry };
+  const { callLimits = {} } = options;
+  const ports = readPorts(directory);
+  const world: World = { team, trust, host, signer, workload, ports, telemetry, callLimits };
   const store = stack.use(openStore(directory, 'runs.db'));
   stack.defer(observeRuns(store, telemetry));
   const doors = await openToolServers(world, store, stack);
@@ -105,10 +108,8 @@ async function describeTeam(world: World, at: Description): Promise<DescribedTea
   const rest = `${url}${INTERFACE_PATHS.rest}`;
   const rpc = `${url}${INTERFACE_PATHS.rpc}`;
   const signed = signCard(buildCard(team, { audiences: { rest, rpc }, workload, toolAudiences }), signer);
-  const toolHost = traceToolHost(
-    stack.use(createMcpToolHost({ servers: toolAudiences, clock: systemClock })),
-    telemetry,
-  );
+  const host = stack.use(createMcpToolHost({ servers: toolAudiences, clock: systemClock }));
+  const toolHost = traceToolHost(withCallLimits(host, world.callLimits, systemClock), telemetry);
   const holder = { signer, clock: systemClock, ids: systemIds };
   const door = createTeamSupervisor({
     team,
@@ -137,6 +138,7 @@ async function describeTeam(world: World, at: Description): Promise<DescribedTea
 }
 
 interface World extends TeamWorld {
+  readonly callLimits: CallLimits;
   readonly host: string;
   readonly ports: Readonly<Record<string, number>>;
   readonly telemetry: Telemetry;

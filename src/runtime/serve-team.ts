@@ -2,6 +2,7 @@
 import type { PrivateJwk } from '#authority/es256.ts';
 import type { PublicJwk } from '#ports/signer.ts';
 import type { TeamDefinition } from '#ports/team-definition.ts';
+import type { CallLimits } from './call-limits.ts';
 import type { Trust } from './team-config.ts';
 import type { TelemetryConfig } from './telemetry-config.ts';
 
@@ -14,6 +15,8 @@ export interface ServeTeamOptions {
   readonly telemetry?: TelemetryConfig | undefined;
   /** The team's ES256 private key as a JWK; left out: made and kept in `directory`. */
   readonly key?: PrivateJwk | undefined;
+  /** Calls in flight at most, by MCP server; default: no limit of its own. */
+  readonly callLimits?: CallLimits | undefined;
 }
 
 export interface ServedTeam extends AsyncDisposable {

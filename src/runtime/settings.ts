@@ -3,6 +3,7 @@ import { CaseOpsError } from '#contracts/error.ts';
 import type { Secrets } from '#ports/secrets.ts';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { CallLimits } from './call-limits.ts';
 import { checkConfig, type CaseOpsConfig } from './config.ts';
 import type { CaseOpsOptions } from './create-case-ops.ts';
 import type { CaseDefinition } from './define-case.ts';
@@ -23,6 +24,7 @@ export interface Settings {
   readonly users: UserDirectory | undefined;
   readonly remoteTeams: readonly RemoteTeam[];
   readonly limits: Partial<Limits>;
+  readonly callLimits: CallLimits;
   readonly telemetry: TelemetryConfig;
 }
 
@@ -47,6 +49,9 @@ export async function readSettings(options: CaseOpsOptions): Promise<Settings> {
     users: config.users === undefined ? undefined : usersOf(config.users, definition),
     remoteTeams: [...(options.remoteTeams ?? []), ...config.remoteTeams.map(remoteTeam)],
     limits: { ...limitsIn(config), ...options.limits },
+    callLimits: Object.fromEntries(
+      Object.entries(config.quotas.toolServers).map(([server, { callsInFlightMax }]) => [server, callsInFlightMax]),
+    ),
     telemetry: options.telemetry ?? { ...config.telemetry, ...telemetryFromEnvironment(process.env) },
   };
 }

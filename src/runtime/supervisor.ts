@@ -31,6 +31,7 @@ import { trustOf } from './deployment-trust.ts';
 import { openEffects } from './supervisor-effects.ts';
 import { openInboxes } from './supervisor-inboxes.ts';
 import { hostInProcess } from './host-in-process.ts';
+import type { CallLimits } from './call-limits.ts';
 import type { KeyRing } from './key-ring.ts';
 import type { Trust } from './team-config.ts';
 import { ISSUER, SUPERVISOR_WORKLOAD } from './workloads.ts';
@@ -45,6 +46,7 @@ export interface SupervisorOptions extends Pick<
   readonly url: string;
   readonly store: StoreKind;
   readonly keys: KeyRing;
+  readonly callLimits: CallLimits;
   readonly grants: GrantLookup;
   readonly telemetry: Telemetry;
   /** What the teams are told of it. */
@@ -140,7 +142,12 @@ async function openTeams(options: SupervisorOptions, parts: TeamStartParts) {
   const children = await startTeams(options, parts);
   const inProcess = (options.inProcessTeams ?? []).map((team) =>
     stack.use(
-      hostInProcess(team, { directory: join(directory, 'teams', team.name), trust, key: keys.team(team.name) }),
+      hostInProcess(team, {
+        directory: join(directory, 'teams', team.name),
+        trust,
+        key: keys.team(team.name),
+        callLimits: options.callLimits,
+      }),
     ),
   );
   const members: readonly TeamMember[] = [
@@ -226,6 +233,7 @@ async function startTeams(options: SupervisorOptions, { trust, stack }: TeamStar
           directory: join(options.directory, 'teams', team),
           trust,
           key: options.keys.team(team),
+          callLimits: options.callLimits,
           startMsMax: TEAM_START_MS_MAX,
           telemetry: options.configured,
         }),

@@ -5,6 +5,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { CallLimits } from './call-limits.ts';
 import { teamMessage, type TeamReady, type TeamStart, type Trust } from './team-config.ts';
 import type { TelemetryConfig } from './telemetry-config.ts';
 
@@ -23,6 +24,7 @@ export interface TeamChildOptions {
   readonly trust: Trust;
   /** Handed over on the private channel, never by argument or environment. */
   readonly key: PrivateJwk | undefined;
+  readonly callLimits: CallLimits;
   readonly startMsMax: number;
   readonly telemetry: TelemetryConfig;
 }
@@ -54,6 +56,7 @@ export async function startTeamChild(options: TeamChildOptions): Promise<TeamChi
     trust: options.trust,
     telemetry: options.telemetry,
     ...(options.key === undefined ? {} : { key: options.key }),
+    callLimits: { ...options.callLimits },
   };
   child.send(start);
   try {

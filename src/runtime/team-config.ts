@@ -38,6 +38,8 @@ export const teamStart = z.strictObject({
   telemetry: telemetryConfig,
   /** Absent: the team keeps a key of its own in its directory. */
   key: privateJwk.optional(),
+  /** Calls in flight at most, by MCP server. */
+  callLimits: z.record(z.string(), z.int().min(1)).optional(),
 });
 export type TeamStart = z.infer<typeof teamStart>;
 

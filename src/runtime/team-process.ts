@@ -26,8 +26,8 @@ async function start(raw: unknown): Promise<void> {
   if (load === undefined) throw new Error(`case ${definition.name} has no team ${told.team}`);
   const factory = await load();
   const team = factory({ directory: join(told.directory, 'records'), now: () => systemClock.now() });
-  const { directory, trust, key, telemetry } = told;
-  served = await serveTeam(team, { directory, trust, key, telemetry });
+  const { directory, trust, key, callLimits, telemetry } = told;
+  served = await serveTeam(team, { directory, trust, key, callLimits, telemetry });
   const ready: TeamReady = {
     kind: 'ready',
     url: served.url,

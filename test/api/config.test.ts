@@ -186,7 +186,10 @@ test('quotas and the in-memory store of a configuration are used, and a follow-u
     case: noTeams,
     inProcessTeams: [parcelTeam],
     directory: directoryFor(t),
-    config: { store: { kind: 'memory' }, quotas: { goalsPerMinuteMax: 5 } },
+    config: {
+      store: { kind: 'memory' },
+      quotas: { goalsPerMinuteMax: 5, toolServers: { 'parcel-records': { callsInFlightMax: 1 } } },
+    },
   });
   const first = await caseops.ask({ text: 'Where is P-7?' });
   const sessionId = first.sessionId ?? '';
