@@ -11,6 +11,7 @@ export type {
 } from '#ports/effect-target.ts';
 export type { Clock } from '#ports/clock.ts';
 export type { Inbox, InboxNotice } from '#ports/inbox.ts';
+export { serveMail, type MailServer, type MailServerOptions } from '#effects/mail/mail-server.ts';
 export { createFlagFileTarget, type FlagFileTargetOptions } from '#effects/targets/flag-file-target.ts';
 export { createHttpTarget, type HttpEffect, type HttpTargetOptions } from '#effects/targets/http-target.ts';
 export { createHttpMailbox, type HttpMailboxOptions, type Mailbox } from '#effects/targets/mailbox.ts';

@@ -1,28 +1,54 @@
 /**
- * What the claims case can apply: an approved notice, sent once by SMTP. Without a mail server in the environment nothing is offered, and
- * sending stays a contract. `CASEOPS_SMTP=host:port`, `CASEOPS_MAILBOX=http://…` (where the receiving side shows what it was given).
+ * What the claims case can apply: an approved notice, sent once by SMTP. `CASEOPS_SMTP=host:port` and `CASEOPS_MAILBOX=http://…` (where the
+ * receiving side shows what it was given) name the mail server. Without them a mail server for development runs here: it keeps what it is
+ * given in the writer's folder and delivers to nobody. It needs the package `smtp-server`; without that, sending stays a contract.
  */
 import type { EffectContext, EffectTargetFactory } from 'caseops';
-import { createHttpMailbox, createOutboxTarget, type EffectTarget } from 'caseops/effects';
+import { createHttpMailbox, createOutboxTarget, serveMail, type EffectTarget } from 'caseops/effects';
 import { join } from 'node:path';
 import { readDraft } from './notification/drafts.ts';
 
 /** Where members get their notices: recipients come from here and nowhere else. */
 const ADDRESSES: Readonly<Record<string, string>> = {
   't9 m42': 'member-m42@example.test',
-  't8 m77': 'member-m77@example.test',
+  't9 m57': 'member-m57@example.test',
+  't9 m61': 'member-m61@example.test',
+  't8 m90': 'member-m90@example.test',
 };
 const MAILBOX_TIMEOUT_MS = 5_000;
 
-export const effectTargets: EffectTargetFactory = (context) => {
-  const { CASEOPS_SMTP: smtp, CASEOPS_MAILBOX: mailbox } = process.env;
-  return smtp === undefined || mailbox === undefined ? [] : [noticeOutbox(context, { smtp, mailbox })];
+export const effectTargets: EffectTargetFactory = async (context) => {
+  const at = configured() ?? (await development(context));
+  return at === undefined ? [] : [noticeOutbox(context, at)];
 };
 
-function noticeOutbox(
-  { directory, teamDirectory, clock, use }: EffectContext,
-  at: { readonly smtp: string; readonly mailbox: string },
-): EffectTarget {
+interface MailPlace {
+  /** `host:port` */
+  readonly smtp: string;
+  readonly mailbox: string;
+}
+
+function configured(): MailPlace | undefined {
+  const { CASEOPS_SMTP: smtp, CASEOPS_MAILBOX: mailbox } = process.env;
+  return smtp === undefined || mailbox === undefined ? undefined : { smtp, mailbox };
+}
+
+async function development({ directory, clock, use }: EffectContext): Promise<MailPlace | undefined> {
+  if (!hasMailServer()) return undefined;
+  const mail = use(await serveMail({ path: join(directory, 'mailbox.jsonl'), now: () => clock.now() }));
+  return { smtp: `${mail.smtp.host}:${mail.smtp.port}`, mailbox: mail.url };
+}
+
+function hasMailServer(): boolean {
+  try {
+    import.meta.resolve('smtp-server');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function noticeOutbox({ directory, teamDirectory, clock, use }: EffectContext, at: MailPlace): EffectTarget {
   const server = new URL(`smtp://${at.smtp}`);
   const target = createOutboxTarget({
     path: join(directory, 'outbox.db'),

@@ -238,10 +238,13 @@ export const claimNotification: GoalKind = {
       kind: 'fact',
       output: 'notification_sent',
       sentence: {
-        en: 'The approved notice was sent, and the mail server shows it as {message}.',
-        ja: '承認された通知は送信され、メールサーバーは {message} として示しています。',
+        en: 'The approved notice was sent to member {member}, and the mail server shows it as {message}.',
+        ja: '承認された通知は会員 {member} へ送信され、メールサーバーは {message} として示しています。',
       },
-      slots: { message: { anchorType: 'sent-notice', pointer: '/message_id', format: 'text' } },
+      slots: {
+        member: { anchorType: 'sent-notice', pointer: '/member_id', format: 'identifier' },
+        message: { anchorType: 'sent-notice', pointer: '/message_id', format: 'text' },
+      },
       impact: { en: 'No notice was sent.', ja: '通知は送信されていません。' },
     },
   ],

@@ -1,10 +1,13 @@
-import type { ApprovalRow, EffectRow, RunView } from 'caseops';
-import { serveMail } from '#testing/mail-server.ts';
+import type { ApprovalRow, EffectRow, RunView, WhyView } from 'caseops';
+import { serveMail } from '#effects/mail/mail-server.ts';
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { Home } from './command-line.ts';
 
 const TEXT = 'Draft the notice for C-102 and send it after approval.';
+const SEND_ONCE_APPROVED = 'Draft the notice for C-102 and send it once it is approved.';
 const now = (): string => '2026-07-23T09:00:00.000Z';
 
 test(
@@ -108,3 +111,49 @@ test('the first goal sends nothing, also where sending is possible', { timeout: 
   assert.ok(run.claims.some(({ key }) => key === 'not-sent'));
   assert.equal(mail.received.length, 0);
 });
+
+test(
+  'INV-04: with the mail server for development, the sentence about a sent notice leads to its approval and its effect',
+  { timeout: 180_000 },
+  async () => {
+    using home = new Home();
+    await using server = await home.serve();
+    assert.ok(server.url !== '');
+    const asked = await home.start('ask', SEND_ONCE_APPROVED, '-o', 'json').done;
+    assert.equal(asked.code, 9, asked.stderr);
+    const { runId } = JSON.parse(asked.stdout) as RunView;
+    const pending = await home.start('approvals', 'ls', '--run', runId, '-o', 'json').done;
+    const [row] = JSON.parse(pending.stdout) as ApprovalRow[];
+    assert.ok(row);
+    const decide = [
+      'approvals',
+      'approve',
+      row.approvalId,
+      '--digest',
+      row.proposal.actionDigest,
+      '--as',
+      'approver',
+      '-o',
+      'json',
+    ];
+    const decided = await home.start(...decide).done;
+    assert.equal(decided.code, 0, decided.stderr);
+    const watched = await home.start('runs', 'watch', runId, '-o', 'json').done;
+    const run = JSON.parse(watched.stdout) as RunView;
+    assert.equal(run.result, 'completed', watched.stderr);
+    const again = JSON.parse((await home.start(...decide).done).stdout) as ApprovalRow;
+    assert.deepEqual([again.state, again.decisions.length], ['spent', 1]);
+
+    const asWhy = await home.start('why', `${runId}#sent`, '-o', 'json').done;
+    const [why] = JSON.parse(asWhy.stdout) as WhyView[];
+    assert.ok(why?.holds === true, asWhy.stdout);
+    const links = why.branches.flatMap((branch) => branch.links);
+    for (const kind of ['approval', 'effect_ledger', 'lease'] as const)
+      assert.ok(
+        links.some((link) => link.kind === kind),
+        `no ${kind} behind the sentence`,
+      );
+    const mailbox = readFileSync(join(home.directory, 'effects/mailbox.jsonl'), 'utf8');
+    assert.equal(mailbox.trimEnd().split('\n').length, 1);
+  },
+);

@@ -1,5 +1,5 @@
 import { systemClock } from '#runtime/system-clock.ts';
-import { serveMail, type MailServer } from '#testing/mail-server.ts';
+import { serveMail, type MailServer } from '../mail/mail-server.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSmtpInbox } from './smtp-inbox.ts';

@@ -45,6 +45,8 @@ function shown(
     appliedAt: received_at,
     record: {
       message_id,
+      member_id: to ?? null,
+      received_at,
       delivery_count,
       envelope_to: [...envelope_to],
       content_digest,

@@ -1,6 +1,6 @@
 import type { Applied } from '#ports/effect-target.ts';
 import { systemClock } from '#runtime/system-clock.ts';
-import { type MailFault, type MailServer, serveMail } from '#testing/mail-server.ts';
+import { type MailFault, type MailServer, serveMail } from '../mail/mail-server.ts';
 import { seededClock, type SeededClock } from '#testing/seeded-clock.ts';
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';

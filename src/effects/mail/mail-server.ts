@@ -1,13 +1,14 @@
 /**
  * A mail server on a free port that takes what it is given, counts by Message-ID, and shows its mailbox over HTTP. It deduplicates
- * nothing: a notice that was sent twice is there twice. For tests, drills and the demonstration.
+ * nothing: a notice that was sent twice is there twice. For development, the demonstration, drills and tests; it delivers to nobody.
  */
+import { CaseOpsError } from '#contracts/error.ts';
 import { digestOfBytes } from '#kernel/digest.ts';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
+import type { SMTPServer, SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 
 /** Each is used up by one message. */
 export type MailFault =
@@ -66,7 +67,7 @@ interface World {
   readonly options: MailServerOptions;
 }
 
-/** Listens on 127.0.0.1. */
+/** Listens on 127.0.0.1. Needs the package `smtp-server`: ERR_CONFIG without it. */
 export async function serveMail(options: MailServerOptions): Promise<MailServer> {
   const world: World = {
     fault: undefined,
@@ -75,7 +76,7 @@ export async function serveMail(options: MailServerOptions): Promise<MailServer>
     sockets: new Set(),
     options,
   };
-  const smtp = smtpServer(world);
+  const smtp = await smtpServer(world);
   smtp.server.on('connection', (socket: Socket) => {
     world.sockets.add(socket);
     socket.once('close', () => world.sockets.delete(socket));
@@ -132,7 +133,8 @@ function reject(code: number, text: string): Error {
   return Object.assign(new Error(text), { responseCode: code });
 }
 
-function smtpServer(world: World): SMTPServer {
+async function smtpServer(world: World): Promise<SMTPServer> {
+  const { SMTPServer } = await loadSmtpServer();
   const uses = (...faults: readonly MailFault[]): MailFault | undefined => {
     const { fault } = world;
     if (fault === undefined || !faults.includes(fault)) return undefined;
@@ -153,6 +155,18 @@ function smtpServer(world: World): SMTPServer {
     },
     onData: (stream, session, done) => void receive(world, { stream, session }, done),
   });
+}
+
+/** An optional peer: whoever sends through a real mail server does not have it. */
+async function loadSmtpServer() {
+  try {
+    return await import('smtp-server');
+  } catch (cause) {
+    throw new CaseOpsError('ERR_CONFIG', 'The mail server for development needs the package smtp-server; add it.', {
+      at: 'effects',
+      cause,
+    });
+  }
 }
 
 interface Incoming {
