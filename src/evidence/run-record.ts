@@ -9,7 +9,9 @@ import { verifyChain } from '#kernel/chain.ts';
 import { foldRun } from '#kernel/evolve.ts';
 import type { RunState } from '#kernel/run-state.ts';
 import { readStoredArtifact } from '#kernel/stored-artifact.ts';
+import { isEffectStep } from '#kernel/effect-state.ts';
 import type { Store } from '#ports/store.ts';
+import { type EffectProof, readEffectProofs } from './effect-proof.ts';
 
 const PAGE_COUNT = 1_000;
 /** Events read of one run at most; a longer log is not explained here. */
@@ -25,6 +27,8 @@ export interface RunRecord {
   readonly artifacts: ReadonlyMap<StepId, Artifact>;
   /** Why a settled step's artifact does not read back. */
   readonly artifactFaults: ReadonlyMap<StepId, string>;
+  /** What settled each effect step, as far as it reads back. */
+  readonly effectProofs: ReadonlyMap<StepId, EffectProof>;
   readonly leases: ReadonlyMap<string, LeaseRow>;
   readonly effects: readonly EffectRow[];
   /** Why the effect ledger does not read back: then nothing is shown by it. */
@@ -39,8 +43,9 @@ export async function readRunRecord(store: Store, ref: RunRef): Promise<RunRecor
   const chain = verifyChain({ ref, seq: 0, hash: '' }, events);
   const artifacts = new Map<StepId, Artifact>();
   const artifactFaults = new Map<StepId, string>();
-  for (const { definition, result } of state.steps.values()) {
-    if (result?.artifactRef === undefined) continue;
+  for (const step of state.steps.values()) {
+    const { definition, result } = step;
+    if (result?.artifactRef === undefined || isEffectStep(step)) continue;
     const bytes = await store.artifact(ref.tenant, result.artifactRef);
     const read = readStoredArtifact(bytes, result.artifactRef);
     if (read.ok) artifacts.set(definition.stepId, read.artifact);
@@ -55,6 +60,7 @@ export async function readRunRecord(store: Store, ref: RunRef): Promise<RunRecor
     state,
     artifacts,
     artifactFaults,
+    effectProofs: await readEffectProofs(store, ref, state),
     leases: new Map(leases.map((row) => [row.leaseId, row])),
     effects,
     ledgerFault,

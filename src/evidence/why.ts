@@ -15,6 +15,7 @@ import { renderSlot } from '#kernel/render-slot.ts';
 import { digestOf } from '#kernel/digest.ts';
 import type { Store } from '#ports/store.ts';
 import { absenceLinks } from './why-absence.ts';
+import { effectLinks } from './why-effect.ts';
 import { broken, link } from './why-link.ts';
 import { readRunRecord, type RunRecord } from './run-record.ts';
 import { stepLinks } from './why-step.ts';
@@ -109,16 +110,30 @@ function evidenceLinks(record: RunRecord, claim: Claim, item: Evidence): readonl
     claimLink(record, claim),
     link('evidence', ref, { note: `observed in ${item.source} at ${item.observedAt}`, verdict: 'Known', detail }),
     recordLink(record, claim, { item, stepId: step }),
-    ...stepLinks(record, { item, stepId: step }),
+    ...originLinks(record, { item, stepId: step }),
   ];
 }
 
-/** The step whose accepted artifact, as stored now, holds exactly this evidence. */
+function originLinks(record: RunRecord, of: { readonly item: Evidence; readonly stepId: StepId }): readonly WhyLink[] {
+  const proof = record.effectProofs.get(of.stepId);
+  return proof === undefined ? stepLinks(record, of) : effectLinks(record, { stepId: of.stepId, proof });
+}
+
+/** The step whose accepted artifact or effect, as stored now, holds exactly this evidence. */
 function bearer(record: RunRecord, item: Evidence): StepId | undefined {
   for (const [stepId, artifact] of record.artifacts)
     if (artifact.evidence.some((other) => other.evidenceId === item.evidenceId && digestOf(other) === digestOf(item)))
       return stepId;
+  for (const [stepId, proof] of record.effectProofs)
+    if (digestOf(proof.record.evidence) === digestOf(item)) return stepId;
   return undefined;
+}
+
+function observedIn(record: RunRecord, stepId: StepId, evidenceId: string): unknown {
+  const proof = record.effectProofs.get(stepId);
+  if (proof !== undefined) return proof.record.record;
+  const records = record.artifacts.get(stepId)?.records ?? {};
+  return Object.hasOwn(records, evidenceId) ? records[evidenceId] : undefined;
 }
 
 /** The observed record hashes to the evidence's digest, and every pointer of the claim into it gives the value that was said. */
@@ -128,8 +143,7 @@ function recordLink(
   of: { readonly item: Evidence; readonly stepId: StepId },
 ): WhyLink {
   const { evidenceId, digest } = of.item;
-  const records = record.artifacts.get(of.stepId)?.records ?? {};
-  const observed = Object.hasOwn(records, evidenceId) ? records[evidenceId] : undefined;
+  const observed = observedIn(record, of.stepId, evidenceId);
   const ref = anchorAtVersion(of.item);
   if (observed === undefined)
     return broken('record', ref, { why: 'The artifact holds no record for it.', detail: { digest } });
