@@ -1,5 +1,4 @@
 /** A process of a drill: goes on with a run of a stage in a world of its own, or dies at the owner's commit. */
-import { CaseOpsError } from '#contracts/error.ts';
 import type { RunId } from '#contracts/ids.ts';
 import type { EffectTarget } from '#ports/effect-target.ts';
 import { systemClock } from '#runtime/system-clock.ts';
@@ -9,6 +8,7 @@ import { approve, latestApproval, settled } from './desk-work.ts';
 import { REQUESTER } from './notice-teams.ts';
 import { openStageWorld } from './stage.ts';
 
+const SLOW_MS = 300;
 const order = JSON.parse(process.argv.at(-1) ?? '') as ChildOrder;
 
 /** Applies, and is gone before anything can be written about it. */
@@ -23,13 +23,24 @@ function dying(target: EffectTarget): EffectTarget {
   };
 }
 
+/** Holds the effect under way long enough for the other process to come upon it. */
+function slow(target: EffectTarget): EffectTarget {
+  return {
+    ...target,
+    apply: async (request, signal) => {
+      await systemClock.sleep(SLOW_MS);
+      return target.apply(request, signal);
+    },
+  };
+}
+
 const { path, origin, breakName, shared, runId, act } = order;
 await using world = openStageWorld({
   path,
   origin,
   breakName,
   setting: shared ? { keyOf: () => 'notice-of-the-day' } : {},
-  ...(act === 'die-at-commit' ? { wrapTarget: dying } : {}),
+  wrapTarget: act === 'die-at-commit' ? dying : slow,
 });
 process.stdout.write('ready\n');
 if (act === 'die-at-commit') {
@@ -42,6 +53,7 @@ if (act === 'die-at-commit') {
     { tenant: REQUESTER.tenant, runId: runId as RunId },
     { kind: 'tick', at: systemClock.now(), actor: SUPERVISOR_WORKLOAD },
   );
-  if (!taken.ok) throw new CaseOpsError(taken.error.code, taken.error.message, { at: 'lab' });
+  // Refused: another process has it, and this one waits for what becomes of it.
+  if (!taken.ok) process.stdout.write(`${taken.error.code}\n`);
 }
 await settled(world, runId);

@@ -20,6 +20,8 @@ export interface DrillProcess {
   readonly ready: Promise<void>;
   /** Lets a process that waits go on. */
   go(): void;
+  /** What it has written so far: `ready`, and the code with which the run was refused to it. */
+  said(): string;
   /** Exit code or signal. */
   readonly ended: Promise<string>;
 }
@@ -37,6 +39,8 @@ export function startDrillProcess(order: ChildOrder): DrillProcess {
   );
   child.stdin.on('error', () => undefined);
   const ended = once(child, 'exit').then(([code, signal]) => String(signal ?? code));
+  let said = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
   const ready = Promise.race([once(child.stdout, 'data'), ended]).then(() => undefined);
-  return { ready, ended, go: () => void child.stdin.write('go\n') };
+  return { ready, ended, go: () => void child.stdin.write('go\n'), said: () => said };
 }

@@ -29,6 +29,22 @@ const BREAKS: Readonly<Record<string, SeededBreakName>> = {
   'owner-unavailable-after-send': 'sends-again-in-doubt',
   'readback-hidden': 'takes-hidden-for-absent',
   'writer-killed-after-commit': 'never-looks-up',
+  'two-writers-racing': 'keys-per-run',
+  'two-writers-one-run': 'locks-nothing',
+  'approved-twice-in-parallel': 'sends-per-decision',
+  'approved-again-after-restart': 'sends-per-decision',
+  'approval-request-replayed': 'sends-per-decision',
+  'two-pending-in-reverse-order': 'decides-the-oldest',
+  'two-pending-crossed': 'ignores-the-digest',
+  'self-approval': 'lets-anybody-decide',
+  'approval-forged-in-artifact': 'believes-artifacts',
+  'packet-edited-before-decision': 'ignores-the-digest',
+  'packet-edited-after-approval': 'seals-what-it-reads',
+  'resource-version-moved': 'ignores-the-version',
+  'resource-version-moved-under-way': 'ignores-the-version',
+  'policy-version-moved': 'ignores-the-policy',
+  'approval-expired-while-queued': 'never-expires',
+  'same-key-other-body': 'keys-per-run',
 };
 
 test('each story has a mistake that turns it red', () => {

@@ -4,6 +4,8 @@ import type { CheckObject } from '../check-object.ts';
 import type { SeededBreakName } from './seeded-breaks.ts';
 import { auditStage, openStage } from './stage.ts';
 import type { Facts, Story } from './story.ts';
+import { APPROVAL_STORIES } from './stories-approval.ts';
+import { BINDING_STORIES } from './stories-binding.ts';
 import { OWNER_STORIES } from './stories-owner.ts';
 import { PROCESS_STORIES } from './stories-process.ts';
 
@@ -34,7 +36,7 @@ export interface EffectDrillOptions {
   readonly onStory?: (report: StoryReport) => void;
 }
 
-const STORIES: readonly Story[] = [...OWNER_STORIES, ...PROCESS_STORIES];
+const STORIES: readonly Story[] = [...OWNER_STORIES, ...PROCESS_STORIES, ...APPROVAL_STORIES, ...BINDING_STORIES];
 
 export const EFFECT_STORY_IDS: readonly string[] = STORIES.map(({ id }) => id);
 

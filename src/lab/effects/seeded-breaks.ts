@@ -4,6 +4,8 @@
  */
 import type { ApprovalPolicy } from '#ports/approval-policy.ts';
 import type { Applied, ApplyRequest, EffectTarget } from '#ports/effect-target.ts';
+import type { Store } from '#ports/store.ts';
+import { type ChainHead, sealEvent } from '#kernel/chain.ts';
 import { digestOf } from '#kernel/digest.ts';
 import type { EffectWorld } from '#runtime/effect-world.ts';
 import { APPROVER, SECOND_APPROVER } from './notice-teams.ts';
@@ -12,6 +14,8 @@ export interface SeededBreak {
   /** Between writer and owner. */
   readonly target?: (target: EffectTarget) => EffectTarget;
   readonly policy?: (policy: ApprovalPolicy) => ApprovalPolicy;
+  /** Between the parts and the database. */
+  readonly store?: (store: Store) => Store;
   /** Between people and the parts; it also has what a sloppy implementation would reach for. */
   readonly world?: (world: EffectWorld, target: EffectTarget) => EffectWorld;
 }
@@ -190,6 +194,37 @@ const keysPerRun: SeededBreak = {
   target: (target) => ({ ...target, idempotencyKey: ({ runId }) => `notice:${runId}` }),
 };
 
+/** A run lock that holds nobody off, and a fence that anybody passes. */
+const locksNothing: SeededBreak = {
+  store: (store) => ({
+    ...store,
+    takeLock: (ref, owner) => store.takeLock(ref, owner, 0),
+    heartbeat: (owner) => store.heartbeat(owner, 0),
+    commit: async (commit) => {
+      const outcome = await store.commit(commit);
+      if (outcome.ok || outcome.conflict !== 'fence') return outcome;
+      const taken = await store.takeLock(commit.ref, commit.owner, 0);
+      return store.commit({ ...commit, fence: taken?.fence ?? outcome.actualFence });
+    },
+  }),
+};
+
+/** Whatever the log says is sealed anew when it is read: no chain. */
+const sealsWhatItReads: SeededBreak = {
+  store: (store) => ({
+    ...store,
+    events: async (ref, afterSeq, limit) => {
+      let head: ChainHead = { ref, seq: 0, hash: '' };
+      const sealed = (await store.events(ref, 0, afterSeq + limit)).map((event) => {
+        const next = sealEvent(head, event, event);
+        head = { ref, seq: next.seq, hash: next.hash };
+        return next;
+      });
+      return sealed.slice(afterSeq);
+    },
+  }),
+};
+
 export const SEEDED_BREAKS = {
   'sends-again-in-doubt': sendsAgainInDoubt,
   'never-looks-up': neverLooksUp,
@@ -204,6 +239,8 @@ export const SEEDED_BREAKS = {
   'lets-anybody-decide': letsAnybodyDecide,
   'believes-artifacts': believesArtifacts,
   'keys-per-run': keysPerRun,
+  'locks-nothing': locksNothing,
+  'seals-what-it-reads': sealsWhatItReads,
 } as const satisfies Readonly<Record<string, SeededBreak>>;
 
 export type SeededBreakName = keyof typeof SEEDED_BREAKS;

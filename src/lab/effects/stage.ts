@@ -107,6 +107,7 @@ export function openStageWorld(options: StageWorld): EffectWorld {
     ids: systemIds,
     target,
     policy: broken.policy?.(policy) ?? policy,
+    ...(broken.store === undefined ? {} : { wrapStore: broken.store }),
     ...(setting.held === true ? { onPoint: refuseLookUp } : {}),
     ...(setting.tamper === undefined ? {} : { tamper: setting.tamper }),
     ...(onError === undefined ? {} : { onError }),
