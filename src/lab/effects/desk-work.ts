@@ -50,9 +50,13 @@ export function approve({ desk }: EffectWorld, row: ApprovalRow): Promise<Approv
 }
 
 /** Resolves when the run has ended or stands still for people. */
-export async function settled({ desk, driver }: EffectWorld, runId: string): Promise<RunView> {
+export async function settled(
+  { desk, driver }: EffectWorld,
+  runId: string,
+  timeoutMs = SETTLE_MS_MAX,
+): Promise<RunView> {
   const ref = { tenant: REQUESTER.tenant, runId: runId as RunId };
-  await driver.settled(ref, AbortSignal.timeout(SETTLE_MS_MAX));
+  await driver.settled(ref, AbortSignal.timeout(timeoutMs));
   return desk.view(REQUESTER, runId);
 }
 

@@ -8,7 +8,8 @@ import { approve, latestApproval, settled } from './desk-work.ts';
 import { REQUESTER } from './notice-teams.ts';
 import { openStageWorld } from './stage.ts';
 
-const SLOW_MS = 300;
+const SLOW_MS = 700;
+const SETTLE_MS_MAX = 6_000;
 const order = JSON.parse(process.argv.at(-1) ?? '') as ChildOrder;
 
 /** Applies, and is gone before anything can be written about it. */
@@ -28,6 +29,7 @@ function slow(target: EffectTarget): EffectTarget {
   return {
     ...target,
     apply: async (request, signal) => {
+      process.stdout.write('sending\n');
       await systemClock.sleep(SLOW_MS);
       return target.apply(request, signal);
     },
@@ -56,4 +58,4 @@ if (act === 'die-at-commit') {
   // Refused: another process has it, and this one waits for what becomes of it.
   if (!taken.ok) process.stdout.write(`${taken.error.code}\n`);
 }
-await settled(world, runId);
+await settled(world, runId, SETTLE_MS_MAX);

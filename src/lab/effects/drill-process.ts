@@ -16,11 +16,11 @@ export interface ChildOrder {
 }
 
 export interface DrillProcess {
-  /** Resolves when the process has opened its world. */
-  readonly ready: Promise<void>;
+  /** Resolves when the process has said the word, or has ended: `ready` with its world open, `sending` at the owner's door. */
+  until(word: 'ready' | 'sending'): Promise<void>;
   /** Lets a process that waits go on. */
   go(): void;
-  /** What it has written so far: `ready`, and the code with which the run was refused to it. */
+  /** What it has written so far: words, and the code with which the run was refused to it. */
   said(): string;
   /** Exit code or signal. */
   readonly ended: Promise<string>;
@@ -41,6 +41,9 @@ export function startDrillProcess(order: ChildOrder): DrillProcess {
   const ended = once(child, 'exit').then(([code, signal]) => String(signal ?? code));
   let said = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
-  const ready = Promise.race([once(child.stdout, 'data'), ended]).then(() => undefined);
-  return { ready, ended, go: () => void child.stdin.write('go\n'), said: () => said };
+  const until: DrillProcess['until'] = async (word): Promise<void> => {
+    const over = ended.then(() => true);
+    while (!said.includes(word)) if (await Promise.race([once(child.stdout, 'data').then(() => false), over])) return;
+  };
+  return { until, ended, go: () => void child.stdin.write('go\n'), said: () => said };
 }

@@ -24,7 +24,7 @@ export const PROCESS_STORIES: readonly Story[] = [
   },
   {
     id: 'two-writers-one-run',
-    title: 'Two processes on one database take up the same run at the same time.',
+    title: 'Two processes on one database take up the same run while its effect is under way.',
     effectCount: 1,
     guard: 'ERR_FENCE',
     expected: { ended: '0,0', result: 'completed', effect: 'completed', attempts: 1, spent: 1 },
@@ -66,7 +66,7 @@ const SHARED_KEY = 'notice-of-the-day';
 async function playRacing(stage: Stage): Promise<Told> {
   const runIds = await approveTwo(stage);
   const children = runIds.map((runId) => startDrillProcess(orderOf(stage, runId, true)));
-  await Promise.all(children.map(({ ready }) => ready));
+  await Promise.all(children.map((child) => child.until('ready')));
   for (const child of children) child.go();
   const ended = await Promise.all(children.map((child) => child.ended));
   await using world = stage.open({ held: true });
@@ -96,9 +96,13 @@ async function approveTwo(stage: Stage): Promise<readonly string[]> {
 
 async function playOneRun(stage: Stage): Promise<Told> {
   const runId = await approveHeld(stage);
-  const children = [1, 2].map(() => startDrillProcess(orderOf(stage, runId, false)));
-  await Promise.all(children.map(({ ready }) => ready));
-  for (const child of children) child.go();
+  const first = startDrillProcess(orderOf(stage, runId, false));
+  const second = startDrillProcess(orderOf(stage, runId, false));
+  const children = [first, second];
+  await Promise.all(children.map((child) => child.until('ready')));
+  first.go();
+  await first.until('sending');
+  second.go();
   const ended = await Promise.all(children.map((child) => child.ended));
   await using world = stage.open({ held: true });
   const view = await settled(world, runId);
