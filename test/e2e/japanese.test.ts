@@ -38,9 +38,8 @@ test('C-102 in Japanese: completed, said in Japanese, with evidence, and provabl
   assert.equal(why.length, run.claims.length);
   for (const chain of why) assert.ok(chain.holds, chain.key);
 
-  const english = home.run(
-    ...['ask', 'Why is C-102 not completed and what is missing? Draft a notice. Do not send it.', '-o', 'json'],
-  );
+  const asked = 'Why is C-102 not completed and what is missing? Draft a notice. Do not send it.';
+  const english = home.run('ask', asked, '-o', 'json');
   assert.equal(english.code, 0, english.stderr);
   assert.equal((JSON.parse(english.stdout) as RunView).goal?.digest, run.goal?.digest);
 
