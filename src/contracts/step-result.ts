@@ -5,8 +5,6 @@ import { errorRecord } from './error.ts';
 import { evidence } from './evidence.ts';
 import { digest, semver, stepId } from './ids.ts';
 
-export const STEP_RESULT_VERSION = '1.1.0';
-
 export const stepStatus = z.enum(['completed', 'no_data', 'partial', 'degraded', 'blocked', 'failed', 'cancelled']);
 export type StepStatus = z.infer<typeof stepStatus>;
 

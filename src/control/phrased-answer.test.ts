@@ -15,8 +15,8 @@ type Said = { -readonly [K in keyof Claim]: Claim[K] };
 function scripted(script: { edit: (claim: Said) => unknown }): Phraser {
   return {
     phrase: (answer) => {
-      const copy = structuredClone(answer) as Answer;
-      for (const claim of copy.claims) if (claim.key === 'status') script.edit(claim as Said);
+      const copy: Answer = structuredClone<Answer>(answer);
+      for (const claim of copy.claims) if (claim.key === 'status') script.edit(claim);
       return Promise.resolve(copy);
     },
   };

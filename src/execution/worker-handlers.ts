@@ -62,9 +62,14 @@ export function createWorkerHandlers(options: WorkerHandlersOptions): RunHandler
         case 'proposeEffect':
         case 'applyEffect':
         case 'await':
-          throw new CaseOpsError('ERR_DENIED', 'Teams draft; effects are applied by the writer of the central run.', {
-            at: 'team',
-          });
+        case 'admit':
+          throw new CaseOpsError(
+            'ERR_DENIED',
+            'Teams draft and take what their caller admits; effects and admission are the central run’s.',
+            {
+              at: 'team',
+            },
+          );
       }
     },
   };
@@ -90,6 +95,7 @@ function prepare(options: WorkerHandlersOptions, wanted: Wanted): Prepared | und
     case 'proposeEffect':
     case 'applyEffect':
     case 'await':
+    case 'admit':
       return undefined;
   }
 }
