@@ -48,6 +48,23 @@ test('accepts nothing that JSON.parse refuses', () => {
   );
 });
 
+test('a refusal says what was expected, where, and what came', () => {
+  const said = (text: string, limits?: JsonLimits): string => {
+    const parsed = parseStrictJson(text, limits);
+    return parsed.ok ? '' : parsed.error.message;
+  };
+  assert.equal(
+    said('{"a":[1 2]}'),
+    'Strict JSON expected a comma or the end of the container at /a/1, offset 8, got "2".',
+  );
+  assert.match(said('{"a":'), /at \/a, offset 5, got the end of the text\.$/);
+  assert.match(said('{"a":1,"a":2}'), /expected each member name once at \/a, offset 7, got a second one\.$/);
+  assert.match(said('[[[]]]', { depthMax: 2 }), /expected at most 2 .+ got one more\.$/);
+  assert.match(said('["\\u0000"]'), /expected a string without NUL and unpaired surrogates at \/0, .+ got one with\.$/);
+  assert.match(said('[9007199254740993]'), /expected an integer within .+ got one beyond\.$/);
+  assert.match(said('"abc"', { bytesMax: 4 }), /expected at most 4 bytes at the top, offset 0, got 5\.$/);
+});
+
 test('reads every escape of RFC 8259', () => {
   assert.equal(valueOf(String.raw`"\"\\\/\b\f\n\r\t\u0041\ud83d\ude00é"`), '"\\/\b\f\n\r\tA😀é');
 });

@@ -31,13 +31,16 @@ const JSON_DEPTH_MAX = 32;
 export function parseStrictJson(input: Uint8Array | string, limits: JsonLimits = {}): ParsedJson {
   const bytesMax = limits.bytesMax ?? JSON_BYTES_MAX;
   const size = typeof input === 'string' ? utf8Length(input, bytesMax) : input.byteLength;
-  if (size > bytesMax) return refused({ code: 'ERR_JSON_SIZE', at: 0, expected: `at most ${bytesMax} bytes` }, '');
+  if (size > bytesMax)
+    return refused({ code: 'ERR_JSON_SIZE', at: 0, expected: `at most ${bytesMax} bytes` }, '', `${size}`);
   const text = typeof input === 'string' ? input : decode(input);
-  if (text === undefined) return refused({ code: 'ERR_JSON_SYNTAX', at: 0, expected: 'well-formed UTF-8' }, '');
+  if (text === undefined)
+    return refused({ code: 'ERR_JSON_SYNTAX', at: 0, expected: 'well-formed UTF-8' }, '', 'other bytes');
   const cursor: JsonCursor = { text, at: 0, fault: undefined };
   const path: Frame[] = [];
   const value = readDocument(cursor, path, limits.depthMax ?? JSON_DEPTH_MAX);
-  return cursor.fault === undefined ? { ok: true, value } : refused(cursor.fault, pointerOf(path));
+  const { fault } = cursor;
+  return fault === undefined ? { ok: true, value } : refused(fault, pointerOf(path), gotAt(text, fault));
 }
 
 /** A container being filled, and the place in it that the next value takes. */
@@ -149,9 +152,22 @@ function pointerOf(path: readonly Frame[]): string {
   return path.map((frame) => `/${frame.kind === 'array' ? frame.into.length : escapePointer(frame.name)}`).join('');
 }
 
-function refused(fault: JsonFault, pointer: string): ParsedJson {
+const GOT: Readonly<Partial<Record<JsonFault['code'], string>>> = {
+  ERR_JSON_DUPLICATE_NAME: 'a second one',
+  ERR_JSON_DEPTH: 'one more',
+  ERR_JSON_UNICODE: 'one with',
+  ERR_JSON_NUMBER: 'one beyond',
+};
+
+/** Of the text itself no more than the one character at which reading stopped. */
+function gotAt(text: string, { code, at }: JsonFault): string {
+  const stop = text.charAt(at);
+  return GOT[code] ?? (stop === '' ? 'the end of the text' : JSON.stringify(stop));
+}
+
+function refused(fault: JsonFault, pointer: string, got: string): ParsedJson {
   const where = `${pointer === '' ? 'the top' : pointer.slice(0, 200)}, offset ${fault.at}`;
-  const message = `Strict JSON expected ${fault.expected} at ${where}.`;
+  const message = `Strict JSON expected ${fault.expected} at ${where}, got ${got}.`;
   return {
     ok: false,
     error: failure(fault.code, message, { pointer: pointer.toWellFormed().slice(0, 512), offset: fault.at }),

@@ -38,7 +38,7 @@ const sendParams = z.object({
 
 export function readSendParams(params: unknown, stream: boolean): Params<OperationOf<'send'>> {
   const read = sendParams.safeParse(params);
-  if (!read.success) return malformed('The parameters of a send must be an object with a message.');
+  if (!read.success) return malformed(`The parameters of a send do not conform: ${firstFault(read.error)}.`);
   const { configuration } = read.data;
   if (configuration?.taskPushNotificationConfig !== undefined)
     return { ok: false, error: new PushNotificationNotSupportedError() };
@@ -64,7 +64,7 @@ export function readTaskParams(
   params: unknown,
 ): Params<{ readonly taskId: string; readonly tenant: string | undefined }> {
   const read = taskParams.safeParse(params);
-  if (!read.success) return malformed('The parameters must be an object with the id of a task.');
+  if (!read.success) return malformed(`The parameters must name a task: ${firstFault(read.error)}.`);
   if (!TASK_ID.test(read.data.id)) return { ok: false, error: new TaskNotFoundError('No such task.') };
   const tenant = named(read.data.tenant);
   return { ok: true, value: { taskId: read.data.id, tenant }, wire: { ...(tenant && { tenant }), id: read.data.id } };
@@ -119,6 +119,12 @@ export function readLastEventId(header: string | undefined): Params<number | und
   if (header === undefined || header === '') return { ok: true, value: undefined, wire: {} };
   if (!/^\d{1,15}$/.test(header)) return malformed('Last-Event-ID must be the id of an event of this task.');
   return { ok: true, value: Number(header), wire: {} };
+}
+
+/** Where the first thing that does not conform is, what was expected there, and what came. */
+export function firstFault({ issues: [first] }: z.ZodError): string {
+  const where = first?.path.map((part) => `/${String(part)}`).join('') ?? '';
+  return `at ${where || 'the top'}: ${first?.message ?? 'no value'}`;
 }
 
 /** A refusal that names what was expected. */

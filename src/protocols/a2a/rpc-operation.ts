@@ -2,7 +2,14 @@
 import { A2A_ERROR_CODE, JsonRpcRequestMalformedError } from '@a2a-js/sdk/errors';
 import { z } from 'zod';
 import type { Operation, ReadOperation } from './operation.ts';
-import { type Params, readLastEventId, readListParams, readSendParams, readTaskParams } from './operation-params.ts';
+import {
+  type Params,
+  readLastEventId,
+  readListParams,
+  readSendParams,
+  readTaskParams,
+  firstFault,
+} from './operation-params.ts';
 
 const id = z.union([z.string().max(256), z.int(), z.null()]).optional();
 const envelope = z.object({
@@ -37,7 +44,7 @@ const METHODS: Readonly<Record<string, Reader>> = {
 export function readRpcOperation(body: unknown, lastEventId: string | undefined): ReadOperation {
   const read = envelope.safeParse(body);
   if (!read.success) {
-    const message = 'The body must be one JSON-RPC 2.0 request object.';
+    const message = `The body must be one JSON-RPC 2.0 request object: ${firstFault(read.error)}.`;
     return refused(A2A_ERROR_CODE.INVALID_REQUEST, message, idOf(body));
   }
   const { method, params } = read.data;

@@ -111,11 +111,16 @@ function readMessage(raw: Uint8Array, bytesMax: number): McpMessage | Response {
   if (!parsed.ok) return badBody(parsed.error);
   const message = mcpMessage.safeParse(parsed.value);
   if (message.success) return message.data;
+  const faults = message.error.issues.slice(0, 10).map((issue) => `${pointerOf(issue.path)}: ${issue.message}`);
   return problemResponse({
     status: 400,
     code: 'ERR_SCHEMA',
-    detail: `Expected one JSON-RPC request; ${message.error.issues.length} field(s) do not fit.`,
+    detail: `Expected one JSON-RPC request; ${faults.join('; ')}.`,
   });
+}
+
+function pointerOf(path: readonly PropertyKey[]): string {
+  return path.length === 0 ? 'at the top' : `at ${path.map((part) => `/${String(part)}`).join('')}`;
 }
 
 function badBody({ code, message }: ErrorRecord): Response {

@@ -33,7 +33,9 @@ export function createLeasedFetch(options: LeasedFetchOptions): FetchLike {
     if (call.lease.traceparent !== undefined) headers.set('traceparent', call.lease.traceparent);
     call.sent = true;
     const response = await options.fetch(target, { ...init, method, headers, body, redirect: 'manual' });
-    return response.ok ? checkedAnswer(response, options.answerBytesMax) : judged(response, options.answerBytesMax);
+    return response.ok
+      ? checkedAnswer(response, { bytesMax: options.answerBytesMax, sent: body })
+      : judged(response, options.answerBytesMax);
   };
 }
 
@@ -45,13 +47,34 @@ const NOT_LEASED: ToolFailure = {
 };
 
 /** A JSON answer is read whole, within the bound, and strictly; a stream is handed on as it is. */
-async function checkedAnswer(response: Response, bytesMax: number): Promise<Response> {
+async function checkedAnswer(
+  response: Response,
+  { bytesMax, sent }: { readonly bytesMax: number; readonly sent: string },
+): Promise<Response> {
   if (!isJson(response)) return response;
   const bytes = await readBounded(response.body, bytesMax);
   if (!bytes) throw broken(`The answer is larger than ${bytesMax} bytes.`);
   const parsed = parseStrictJson(bytes, { bytesMax });
   if (!parsed.ok) throw broken(parsed.error.message);
+  const fault = envelopeFault(parsed.value, sent);
+  if (fault !== undefined) throw broken(fault);
   return rebuilt(response, bytes);
+}
+
+const answered = z.object({ jsonrpc: z.literal('2.0'), id: z.union([z.string(), z.int()]) });
+const envelope = z.union([
+  z.strictObject({ ...answered.shape, result: z.looseObject({}) }),
+  z.strictObject({ ...answered.shape, error: z.looseObject({ code: z.int(), message: z.string() }) }),
+]);
+
+/** An answer that is none to what was sent would be waited for until the deadline: it is said at once. */
+function envelopeFault(answer: unknown, sent: string): string | undefined {
+  const read = envelope.safeParse(answer);
+  if (!read.success)
+    return 'Expected one JSON-RPC 2.0 response with an id and a result or an error; the answer is none.';
+  const asked = answered.shape.id.safeParse((JSON.parse(sent) as { readonly id?: unknown }).id);
+  if (!asked.success || asked.data === read.data.id) return undefined;
+  return `Expected the response to request ${asked.data} at /id, got ${String(read.data.id).slice(0, 80)}.`;
 }
 
 /** A JSON-RPC error with status 400 is MCP's own and goes on to the SDK; the rest is judged here. */
