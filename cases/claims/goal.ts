@@ -97,7 +97,7 @@ export const claimInvestigation: GoalKind = {
         claim: { anchorType: 'claim-documents', pointer: '/claim_id', format: 'identifier' },
         documents: { anchorType: 'claim-documents', pointer: '/missing', format: 'list' },
       },
-      impact: { en: 'It is not known which documents are missing.', ja: 'どの書類が不足しているか分かりません。' },
+      impact: { en: 'No missing document can be named.', ja: '不足している書類を挙げられません。' },
     },
     {
       key: 'reason',
