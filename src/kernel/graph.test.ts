@@ -310,6 +310,21 @@ test('a team’s run is derived from the task of its parent run', () => {
   assert.deepEqual(names(graph, 'run:run_1', 'DERIVED_FROM'), ['delegated_task:dsp_0']);
   assert.deepEqual(names(graph, 'delegated_task:dsp_0', 'AUTHORIZED_BY'), ['lease:lse_0']);
   assert.equal(graph.nodes.get('run:run_1')?.detail['by'], 'spiffe://caseops.test/supervisor');
+  assert.equal(stateOf([{ kind: 'run.received', body: { origin, statement: '', language: 'en' } }]).level, 'team');
+});
+
+test('waiting for a turn leaves the graph as it was', () => {
+  const [received, ...rest] = OPENING;
+  assert.ok(received !== undefined);
+  const waited = graphOf([
+    received,
+    { kind: 'run.queued', body: { aheadCount: 2 } },
+    { kind: 'run.admitted', body: { waitedMs: 30 } },
+    ...rest,
+  ]);
+  // A decision is named by its place in the log; everything else is the same.
+  const kinds = (graph: ContextGraph): readonly string[] => [...graph.nodes.values()].map(({ kind }) => kind);
+  assert.deepEqual(kinds(waited), kinds(graphOf(OPENING)));
 });
 
 test('an edge to what the log never named leads nowhere', () => {
