@@ -19,6 +19,7 @@ export type {
   WorkerResult,
 } from '#ports/team-definition.ts';
 export { createCaseOps, type CaseOps, type CaseOpsOptions, type RunningTeam } from './runtime/create-case-ops.ts';
+export type { TelemetryConfig } from './runtime/telemetry-config.ts';
 export type { Asker, EventOptions, Goal, RunCalls } from './runtime/run-calls.ts';
 export type { RunEvent } from '#contracts/event.ts';
 export type { Artifact } from '#contracts/artifact.ts';

@@ -12,9 +12,12 @@ import { createTeamSupervisor } from '#execution/team-supervisor.ts';
 import { digestOf } from '#kernel/digest.ts';
 import type { Store } from '#ports/store.ts';
 import type { TeamDefinition } from '#ports/team-definition.ts';
+import type { Telemetry } from '#ports/telemetry.ts';
 import { createInProcessTransport } from '#protocols/a2a/in-process-transport.ts';
 import { createInProcessMcp } from '#protocols/mcp/in-process.ts';
 import { createMcpToolHost } from '#protocols/mcp/tool-host.ts';
+import { observeRuns } from '#telemetry/run-spans.ts';
+import { countRefusals, traceExchange, traceToolHost, traceTools } from '#telemetry/traced-parts.ts';
 import { mkdirSync } from 'node:fs';
 import { withCallLimits } from './call-limits.ts';
 import { guardOptions, toolPolicy, TOOL_BODY_BYTES_MAX, type TeamWorld } from './team-world.ts';
@@ -36,22 +39,26 @@ export interface InProcessTeam extends AsyncDisposable {
 const audienceOf = (team: string): string => `http://${team}.in-process.invalid/team`;
 const toolAudienceOf = (team: string, server: string): string => `http://${team}.in-process.invalid/mcp/${server}`;
 
-export function hostInProcess(
-  team: TeamDefinition,
-  { directory, trust, key, callLimits = {} }: Pick<ServeTeamOptions, 'directory' | 'trust' | 'key' | 'callLimits'>,
-): InProcessTeam {
+interface InProcessOptions extends Pick<ServeTeamOptions, 'directory' | 'trust' | 'key' | 'callLimits'> {
+  /** Of the process that it is in. */
+  readonly telemetry: Telemetry;
+}
+
+export function hostInProcess(team: TeamDefinition, options: InProcessOptions): InProcessTeam {
+  const { directory, trust, key, telemetry, callLimits = {} } = options;
   mkdirSync(directory, { recursive: true });
   const stack = new AsyncDisposableStack();
   const signer = key === undefined ? loadWorkloadKey(directory, 'workload') : createSigner(key);
-  const world: TeamWorld = { team, trust, signer, workload: teamWorkload(team.name) };
+  const world: World = { team, trust, signer, workload: teamWorkload(team.name), telemetry };
   const store = stack.use(openStore(directory, 'runs.db'));
+  stack.defer(observeRuns(store, telemetry));
   const toolAudiences = Object.fromEntries(
     team.mcpServers.map(({ name }) => [name, toolAudienceOf(team.name, name)] as const),
   );
   const tools = serveTools(world, { store, toolAudiences });
   stack.defer(() => tools.close());
   const host = stack.use(createMcpToolHost({ servers: toolAudiences, clock: systemClock, fetch: tools.fetch }));
-  const toolHost = withCallLimits(host, callLimits, systemClock);
+  const toolHost = traceToolHost(withCallLimits(host, callLimits, systemClock), telemetry);
   const driver = stack.use(createLocalDriver({ store, clock: systemClock, ids: systemIds, owner: world.workload }));
   const audience = audienceOf(team.name);
   const at = { clock: systemClock, ids: systemIds };
@@ -60,13 +67,16 @@ export function hostInProcess(
     driver,
     store,
     ...at,
-    exchange: createLeaseExchange({
-      ...at,
-      signer,
-      issuer: trust.issuer,
-      tokenEndpoint: trust.tokenEndpoint,
-      clientId: team.name,
-    }),
+    exchange: traceExchange(
+      createLeaseExchange({
+        ...at,
+        signer,
+        issuer: trust.issuer,
+        tokenEndpoint: trust.tokenEndpoint,
+        clientId: team.name,
+      }),
+      telemetry,
+    ),
     toolHost,
     card: {
       team: team.name,
@@ -81,7 +91,8 @@ export function hostInProcess(
       toolAudiences,
     },
   });
-  const guard = createGuard(guardOptions(world, { boundary: 'a2a', audience, policy: createPolicyTable(team.policy) }));
+  const policy = createPolicyTable(team.policy);
+  const guard = countRefusals(createGuard(guardOptions(world, { boundary: 'a2a', audience, policy })), telemetry);
   const transport = createInProcessTransport({ door, guard, audience, workload: world.workload, toolAudiences });
   return {
     member: {
@@ -96,8 +107,12 @@ export function hostInProcess(
   };
 }
 
+interface World extends TeamWorld {
+  readonly telemetry: Telemetry;
+}
+
 function serveTools(
-  world: TeamWorld,
+  world: World,
   { store, toolAudiences }: { readonly store: Store; readonly toolAudiences: Readonly<Record<string, string>> },
 ): ReturnType<typeof createInProcessMcp> {
   return createInProcessMcp(
@@ -105,13 +120,14 @@ function serveTools(
       const audience = toolAudiences[server.name] ?? '';
       const policy = createPolicyTable(toolPolicy(world, server));
       return {
-        server,
-        guard: createGuard(guardOptions(world, { boundary: 'mcp', audience, policy })),
+        server: traceTools(server, world.telemetry),
+        guard: countRefusals(createGuard(guardOptions(world, { boundary: 'mcp', audience, policy })), world.telemetry),
         audience,
         commitUse: async (record) => ((await store.write([record])).ok ? 'ok' : 'consumed'),
         refuse: httpAnswer,
         bodyBytesMax: TOOL_BODY_BYTES_MAX,
         clock: systemClock,
+        telemetry: world.telemetry,
       };
     }),
   );

@@ -146,6 +146,7 @@ async function openTeams(options: SupervisorOptions, parts: TeamStartParts) {
         directory: join(directory, 'teams', team.name),
         trust,
         key: keys.team(team.name),
+        telemetry: options.telemetry,
         callLimits: options.callLimits,
       }),
     ),

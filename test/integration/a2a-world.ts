@@ -15,6 +15,7 @@ import { digestOf } from '#kernel/digest.ts';
 import type { ArtifactStore } from '#ports/artifact-store.ts';
 import type { Guard } from '#ports/guard.ts';
 import type { HeldLease } from '#ports/issuer.ts';
+import type { Telemetry } from '#ports/telemetry.ts';
 import type { TeamDoor } from '#ports/team-door.ts';
 import type { TeamTransport } from '#ports/team-transport.ts';
 import { buildCard } from '#protocols/a2a/card-builder.ts';
@@ -43,6 +44,8 @@ export interface A2aWorldSetting extends DeskSetting {
   readonly path?: string;
   /** Where its large artifacts go; default in memory. */
   readonly artifacts?: ArtifactStore;
+  readonly telemetry?: Telemetry;
+  readonly traces?: 'continue' | 'new';
 }
 
 /** Dispose it after the test. Time is the machine's: servers, store and driver wait for real. */
@@ -94,7 +97,9 @@ export async function a2aWorld(setting: A2aWorldSetting) {
   });
   const toolHost = createFakeToolHost({ servers: team.mcpServers, clock, claimsOf });
   const at: { door: TeamDoor | undefined } = { door: undefined };
-  const server = await serveA2a({ host: '127.0.0.1', port: 0, bodyBytesMax: 200_000, clock }, async (url) => {
+  const { telemetry, traces } = setting;
+  const listening = { host: '127.0.0.1', port: 0, bodyBytesMax: 200_000, clock, telemetry, traces };
+  const server = await serveA2a(listening, async (url) => {
     const rest = url + INTERFACE_PATHS.rest;
     const rpc = url + INTERFACE_PATHS.rpc;
     for (const audience of [rest, rpc]) audiences.add(audience);

@@ -107,6 +107,7 @@ async function open(
     messageId: dispatch.dispatchId,
     payloadDigest: payloadDigestOf(dispatch, []),
     contextId: undefined,
+    traceparent: lease.traceparent,
     lease: checked.value,
     consumption: guard.consumption(checked.value),
   });
