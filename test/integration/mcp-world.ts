@@ -7,6 +7,7 @@ import type { Store } from '#ports/store.ts';
 import type { McpServerDefinition, ToolCaller, ToolEndpoint, ToolRecord } from '#ports/team-definition.ts';
 import type { ToolHost, ToolOutcome } from '#ports/tool-host.ts';
 import type { GuardedMcpOptions } from '#protocols/mcp/guarded-fetch.ts';
+import type { ServerLimits } from '#protocols/mcp/server-slots.ts';
 import { createMcpToolHost } from '#protocols/mcp/tool-host.ts';
 import { openMcpDoor } from '#protocols/mcp/tool-server.ts';
 import { defineTool, serveTool } from '#runtime/define-tool.ts';
@@ -81,6 +82,7 @@ export interface WorldOptions {
   readonly tools?: (tools: readonly ToolEndpoint[]) => readonly ToolEndpoint[];
   readonly fetch?: (url: string | URL, init?: RequestInit) => Promise<Response>;
   readonly port?: number;
+  readonly limits?: Partial<ServerLimits>;
 }
 
 /** The two tools with one handler. */
@@ -121,6 +123,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     servers: { [SERVER]: door.url },
     clock: systemClock,
     ...(options.fetch && { fetch: options.fetch }),
+    ...(options.limits && { limits: options.limits }),
   });
   const lease: World['lease'] = (wish) => mint({ audience: door.url, ...wish });
   return {

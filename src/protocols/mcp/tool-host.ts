@@ -22,6 +22,7 @@ import { createLink, type ServerLink } from './link.ts';
 import { serverVersionOf } from './mcp-client.ts';
 import { failureOf, type ToolFailure } from './outcome-map.ts';
 import { listedTool } from './sdk-server.ts';
+import { createServerSlots, DEFAULT_SERVER_LIMITS, type ServerLimits, type ServerSlots } from './server-slots.ts';
 import { toolError } from './tool-answer.ts';
 import { MCP_REVISION } from './wire.ts';
 
@@ -33,9 +34,13 @@ export interface McpToolHostOptions {
   readonly fetch?: FetchLike;
   /** A larger answer is a contract violation. Default 4 MiB. */
   readonly answerBytesMax?: number;
+  /** Calls at each server; what does not fit is answered as throttled. */
+  readonly limits?: Partial<ServerLimits>;
 }
 
 const ANSWER_BYTES_MAX = 4_194_304;
+/** The part of a call's time in which it may wait for its slot. */
+const WAIT_SHARE = 0.5;
 
 /** A tool host over Streamable HTTP. Unknown server names throw ERR_CONFIG. */
 export function createMcpToolHost(options: McpToolHostOptions): ToolHost {
@@ -47,12 +52,17 @@ export function createMcpToolHost(options: McpToolHostOptions): ToolHost {
       return new StreamableHTTPClientTransport(new URL(url), { fetch: leased });
     }),
   ]);
-  return hostOver(new Map(links), clock);
+  return hostOver(new Map(links), clock, options.limits);
 }
 
 /** A tool host over links of any transport; what a call means is the same on all of them. */
-export function hostOver(links: ReadonlyMap<string, ServerLink>, clock: Clock): ToolHost {
-  const host: Host = { links, clock, definitions: new Map(), versions: new Map(), quarantined: new Map() };
+export function hostOver(
+  links: ReadonlyMap<string, ServerLink>,
+  clock: Clock,
+  limits: Partial<ServerLimits> = {},
+): ToolHost {
+  const slots = createServerSlots({ ...DEFAULT_SERVER_LIMITS, ...limits }, clock);
+  const host: Host = { links, clock, slots, definitions: new Map(), versions: new Map(), quarantined: new Map() };
   return {
     audience: (server) => linkOf(host, server).audience,
     call: (contract, args, lease, signal) => callTool(host, { contract, args, lease, signal }),
@@ -66,6 +76,7 @@ export function hostOver(links: ReadonlyMap<string, ServerLink>, clock: Clock): 
 interface Host {
   readonly links: ReadonlyMap<string, ServerLink>;
   readonly clock: Clock;
+  readonly slots: ServerSlots;
   /** By contract digest: the same object each time, so that its validator is compiled once. */
   readonly definitions: Map<string, Tool>;
   /** Last seen version by server. */
@@ -116,7 +127,14 @@ async function sentCall(host: Host, { contract, args, lease, signal: outer }: Ca
   using stopping = callSignal(outer);
   const disarm = clock.at(clock.nowMs() + contract.timeoutMs, () => stopping.stop('deadline'));
   const leased = { lease, sent: false };
+  let taken = false;
   try {
+    taken = await host.slots.take(contract.server, {
+      msMax: contract.timeoutMs * WAIT_SHARE,
+      signal: stopping.signal,
+    });
+    // Nothing was sent: the lease can be used when it is tried again, about one call later.
+    if (!taken) return { outcome: 'throttled', retryAfterMs: contract.latencySloMs };
     const result = await linkOf(host, contract.server).call(leased, {
       name: contract.tool,
       arguments: { ...args },
@@ -129,6 +147,7 @@ async function sentCall(host: Host, { contract, args, lease, signal: outer }: Ca
     return settled(failureOf(error), contract, leased.sent);
   } finally {
     disarm();
+    if (taken) host.slots.give(contract.server);
   }
 }
 
