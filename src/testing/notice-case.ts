@@ -25,4 +25,3 @@ export const NOTICE_KIND: GoalKind = {
 };
 
 export const APPROVER: RootGrant = { ...INQUIRY_GRANT, sub: 'approver@t9', actions: [], roles: ['approver'] };
-const SECOND_APPROVER: RootGrant = { ...APPROVER, sub: 'second@t9' };
