@@ -45,6 +45,8 @@ export interface EffectWorldOptions
   readonly lockTtlMs?: number;
   /** Stands between the parts and the database, to stop the process around a commit. */
   readonly wrapStore?: (store: Store) => Store;
+  /** Stands between control and the writer, to deliver a job more than once. */
+  readonly wrapWriter?: (writer: EffectWriter) => EffectWriter;
   readonly onError?: (error: ErrorRecord) => void;
 }
 
@@ -156,7 +158,7 @@ function openWriter(
     ...(readBackCountMax === undefined ? {} : { readBackCountMax }),
     ...(readBackBackoffMs === undefined ? {} : { readBackBackoffMs }),
   });
-  return { writer, policy };
+  return { writer: options.wrapWriter?.(writer) ?? writer, policy };
 }
 
 function openDirectory(

@@ -1,25 +1,23 @@
 /** One process's worth of the notice case: the parts of an effect world with the drill's teams. */
-import type { ErrorRecord } from '#contracts/error.ts';
 import type { ApprovalPolicy } from '#ports/approval-policy.ts';
 import type { Clock } from '#ports/clock.ts';
 import type { EffectTarget } from '#ports/effect-target.ts';
 import type { Ids } from '#ports/ids.ts';
-import type { Store } from '#ports/store.ts';
 import { createEffectWorld, type EffectWorld, type EffectWorldOptions } from '#runtime/effect-world.ts';
 import { announcementOf, INQUIRY_KIND, INQUIRY_TEAMS } from '#testing/inquiry-case.ts';
 import { NOTICE_KIND } from '#testing/notice-case.ts';
 import { createScriptedTeam, type Finding } from '#testing/scripted-team.ts';
 import { findNotice, REQUESTER } from './notice-teams.ts';
 
-export interface NoticeWorldOptions {
+export interface NoticeWorldOptions extends Pick<
+  EffectWorldOptions,
+  'onPoint' | 'wrapStore' | 'wrapWriter' | 'onError'
+> {
   readonly path: string;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly target: EffectTarget;
   readonly policy: ApprovalPolicy;
-  readonly onPoint?: EffectWorldOptions['onPoint'];
-  readonly wrapStore?: (store: Store) => Store;
-  readonly onError?: (error: ErrorRecord) => void;
   /** Changes what a team says. */
   readonly tamper?: (finding: Finding) => Finding;
   readonly lockTtlMs?: number;
@@ -29,7 +27,7 @@ const LOCK_TTL_MS = 400;
 const READ_BACK_BACKOFF_MS = 20;
 
 export function openNoticeWorld(options: NoticeWorldOptions): EffectWorld {
-  const { path, clock, ids, target, policy, onPoint, wrapStore, onError, tamper } = options;
+  const { path, clock, ids, target, policy, onPoint, wrapStore, wrapWriter, onError, tamper } = options;
   return createEffectWorld({
     path,
     clock,
@@ -55,6 +53,7 @@ export function openNoticeWorld(options: NoticeWorldOptions): EffectWorld {
     readBackBackoffMs: READ_BACK_BACKOFF_MS,
     ...(onPoint === undefined ? {} : { onPoint }),
     ...(wrapStore === undefined ? {} : { wrapStore }),
+    ...(wrapWriter === undefined ? {} : { wrapWriter }),
     ...(onError === undefined ? {} : { onError }),
   });
 }

@@ -136,7 +136,7 @@ const keyedBy =
     keyOf(resource);
 
 /** By revision: another revision is another policy. */
-function policyOf({ revision = 1, expiresInMs = 3_600_000 }: WorldSetting['policy'] = {}): ApprovalPolicy {
+export function policyOf({ revision = 1, expiresInMs = 3_600_000 }: WorldSetting['policy'] = {}): ApprovalPolicy {
   return {
     name: 'drill',
     digest: digestOf({ name: 'drill', revision }),
