@@ -7,7 +7,8 @@ export type { ApprovalRow, ApprovalState } from '#contracts/approval.ts';
 export type { EffectRow, EffectState } from '#contracts/effect-row.ts';
 export type { ApprovalDesk, DecideRequest, ReconcileRequest } from '#ports/approval-desk.ts';
 export type { GoalKind } from '#ports/goal-kind.ts';
-export type { ToolProposalRequest, ToolProposalText, ToolProposer } from '#ports/model.ts';
+export type { ModelBounds, Phraser, ToolProposalRequest, ToolProposalText, ToolProposer } from '#ports/model.ts';
+export { DEFAULT_LIMITS, type Limits } from './runtime/limits.ts';
 export type {
   Observed,
   PolicyRow,

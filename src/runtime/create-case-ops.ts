@@ -5,7 +5,7 @@
  */
 import { CaseOpsError } from '#contracts/error.ts';
 import type { RootGrant } from '#contracts/lease.ts';
-import type { Planner } from '#ports/model.ts';
+import type { Phraser, Planner } from '#ports/model.ts';
 import type { RunDesk } from '#ports/run-desk.ts';
 import type { Secrets } from '#ports/secrets.ts';
 import type { TeamDefinition } from '#ports/team-definition.ts';
@@ -41,6 +41,8 @@ export interface CaseOpsOptions {
   readonly telemetry?: TelemetryConfig;
   /** Replaces the built-in planner. */
   readonly planner?: Planner;
+  /** Says answers in other words; what it adds is refused. Default: the goal's own words. */
+  readonly phraser?: Phraser;
   /** What is not named has the default of `DEFAULT_LIMITS`. */
   readonly limits?: Partial<Limits>;
   /** Replaces the secrets that the configuration names. */

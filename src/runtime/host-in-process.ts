@@ -19,7 +19,6 @@ import { createMcpToolHost } from '#protocols/mcp/tool-host.ts';
 import { observeRuns } from '#telemetry/run-spans.ts';
 import { countRefusals, traceExchange, traceToolHost, traceTools } from '#telemetry/traced-parts.ts';
 import { mkdirSync } from 'node:fs';
-import { withCallLimits } from './call-limits.ts';
 import { guardOptions, toolPolicy, TOOL_BODY_BYTES_MAX, type TeamWorld } from './team-world.ts';
 import { openStore } from './open-store.ts';
 import { systemClock } from './system-clock.ts';
@@ -57,8 +56,8 @@ export function hostInProcess(team: TeamDefinition, options: InProcessOptions): 
   );
   const tools = serveTools(world, { store, toolAudiences });
   stack.defer(() => tools.close());
-  const host = stack.use(createMcpToolHost({ servers: toolAudiences, clock: systemClock, fetch: tools.fetch }));
-  const toolHost = traceToolHost(withCallLimits(host, callLimits, systemClock), telemetry);
+  const tooling = { servers: toolAudiences, clock: systemClock, fetch: tools.fetch };
+  const host = stack.use(createMcpToolHost({ ...tooling, limits: { perServer: callLimits } }));
   const driver = stack.use(createLocalDriver({ store, clock: systemClock, ids: systemIds, owner: world.workload }));
   const audience = audienceOf(team.name);
   const at = { clock: systemClock, ids: systemIds };
@@ -77,7 +76,7 @@ export function hostInProcess(team: TeamDefinition, options: InProcessOptions): 
       }),
       telemetry,
     ),
-    toolHost,
+    toolHost: traceToolHost(host, telemetry),
     card: {
       team: team.name,
       cardName: team.name,

@@ -29,7 +29,7 @@ import { observeRuns } from '#telemetry/run-spans.ts';
 import { countRefusals, traceExchange, traceToolHost, traceTools } from '#telemetry/traced-parts.ts';
 import { openStore } from './open-store.ts';
 import { openTelemetry } from './open-telemetry.ts';
-import { withCallLimits, type CallLimits } from './call-limits.ts';
+import type { CallLimits } from './call-limits.ts';
 import { onRememberedPort, readPorts, writePorts } from './ports-file.ts';
 import type { ServedTeam, ServeTeamOptions } from './serve-team.ts';
 import { systemClock } from './system-clock.ts';
@@ -108,8 +108,10 @@ async function describeTeam(world: World, at: Description): Promise<DescribedTea
   const rest = `${url}${INTERFACE_PATHS.rest}`;
   const rpc = `${url}${INTERFACE_PATHS.rpc}`;
   const signed = signCard(buildCard(team, { audiences: { rest, rpc }, workload, toolAudiences }), signer);
-  const host = stack.use(createMcpToolHost({ servers: toolAudiences, clock: systemClock }));
-  const toolHost = traceToolHost(withCallLimits(host, world.callLimits, systemClock), telemetry);
+  const host = stack.use(
+    createMcpToolHost({ servers: toolAudiences, clock: systemClock, limits: { perServer: world.callLimits } }),
+  );
+  const toolHost = traceToolHost(host, telemetry);
   const holder = { signer, clock: systemClock, ids: systemIds };
   const door = createTeamSupervisor({
     team,

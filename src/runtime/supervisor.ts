@@ -38,7 +38,7 @@ import { ISSUER, SUPERVISOR_WORKLOAD } from './workloads.ts';
 
 export interface SupervisorOptions extends Pick<
   CaseOpsOptions,
-  'planner' | 'withoutTeams' | 'limits' | 'inProcessTeams' | 'remoteTeams'
+  'planner' | 'phraser' | 'withoutTeams' | 'limits' | 'inProcessTeams' | 'remoteTeams'
 > {
   readonly case: CaseDefinition;
   readonly directory: string;
@@ -100,7 +100,8 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
   // A team that stops answering later is still known by name, so that its step fails instead of not being planned.
   await Promise.all(members.map(({ team }) => capabilities.find(team, AbortSignal.timeout(TEAM_START_MS_MAX))));
   const planner = options.planner ?? rulesPlanner;
-  driver.register('central', createRunHandlers({ ...shared, issuer, directory: capabilities, planner, effects }));
+  const loop = { ...shared, issuer, directory: capabilities, planner, phraser: options.phraser, effects };
+  driver.register('central', createRunHandlers(loop));
   const desk = createRunDesk({
     ...shared,
     directory: capabilities,

@@ -4,9 +4,12 @@
  */
 import type { Clock } from '#ports/clock.ts';
 
-/** Of each server. */
 export interface ServerLimits {
+  /** Of each server that is not named in `perServer`. */
   readonly callsInFlightMax: number;
+  /** What a server takes is a fact about that server: it bounds all runs together. */
+  readonly perServer: Readonly<Record<string, number>>;
+  /** Of each server. */
   readonly callsWaitingMax: number;
 }
 
@@ -21,7 +24,11 @@ interface Line {
   readonly waiting: Set<(taken: boolean) => void>;
 }
 
-export const DEFAULT_SERVER_LIMITS: ServerLimits = { callsInFlightMax: 32, callsWaitingMax: 256 };
+export const DEFAULT_SERVER_LIMITS: ServerLimits = {
+  callsInFlightMax: 32,
+  perServer: {},
+  callsWaitingMax: 256,
+};
 
 /** Servers do not hold each other up. */
 export function createServerSlots(limits: ServerLimits, clock: Clock): ServerSlots {
@@ -35,7 +42,9 @@ export function createServerSlots(limits: ServerLimits, clock: Clock): ServerSlo
     take: async (server, { msMax, signal }) => {
       signal.throwIfAborted();
       const line = lineOf(server);
-      if (line.inFlightCount < limits.callsInFlightMax) {
+      const { perServer, callsInFlightMax } = limits;
+      const countMax = Object.hasOwn(perServer, server) ? (perServer[server] ?? callsInFlightMax) : callsInFlightMax;
+      if (line.inFlightCount < countMax) {
         line.inFlightCount++;
         return true;
       }
