@@ -1,8 +1,8 @@
 /** Drills about who decides what, how often, and in which order. */
 import type { ApprovalRow } from '#contracts/approval.ts';
 import { digestOf } from '#kernel/digest.ts';
+import { serveEffectEdge } from '#runtime/effect-edge.ts';
 import type { EffectWorld } from '#runtime/effect-world.ts';
-import { openDecisionDoor } from './decision-door.ts';
 import { approve, askForNotice, decisionOn, eventsOf, latestApproval, refusalOf, settled } from './desk-work.ts';
 import { APPROVER, REQUESTER, SECOND_APPROVER } from './notice-teams.ts';
 import type { Stage } from './stage.ts';
@@ -94,9 +94,18 @@ async function approveIn(stage: Stage): Promise<ApprovalRow> {
 async function playReplay(stage: Stage): Promise<Told> {
   await using world = stage.open();
   const row = await askForNotice(world, 'C-102');
-  await using door = await openDecisionDoor(world);
-  const saved = { method: 'POST', body: JSON.stringify(decisionOn(row)) };
-  const send = async (): Promise<ApprovalRow> => (await (await fetch(door.url, saved)).json()) as ApprovalRow;
+  await using edge = await serveEffectEdge(world, { 'approver-token': APPROVER });
+  const { approvalId, proposal } = row;
+  const saved = new Request(`${edge.url}/api/v1/approvals/${approvalId}/decision`, {
+    method: 'POST',
+    headers: {
+      authorization: 'Bearer approver-token',
+      'content-type': 'application/json',
+      'if-match': `"${proposal.actionDigest}"`,
+    },
+    body: JSON.stringify({ disposition: 'approved' }),
+  });
+  const send = async (): Promise<ApprovalRow> => (await (await fetch(saved.clone())).json()) as ApprovalRow;
   const first = await send();
   await settled(world, row.runId);
   return await once(stage, world, [first, await send()]);
