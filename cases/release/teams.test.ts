@@ -107,22 +107,23 @@ test('an alias is looked up once', async () => {
   );
 });
 
-test('an unknown release is looked up once by id and once by alias, and then nothing is found', async () => {
+test('an unknown release is looked up once by id and once by alias, and then it is asked for', async () => {
   using place = teams();
   const ran = await runSkill(await place.of('release'), {
     skill: 'resolve-release',
     input: { release_name: 'reranker-v99' },
   });
   assert.deepEqual(ran.calls, ['releases.get', 'releases.find_alias']);
-  assert.ok(ran.result.status === 'no_data');
-  assert.match(ran.result.missing.join(), /no release reranker-v99, and no alias/);
+  assert.ok(ran.result.status === 'blocked');
+  assert.equal(ran.result.wants, 'release_name');
+  assert.match(ran.result.question, /no release reranker-v99, and no alias/);
 });
 
 test("another tenant's release does not exist", async () => {
   using place = teams();
   const release = await place.of('release');
   const input = { release_name: 'ranker-v2' };
-  assert.equal((await runSkill(release, { skill: 'resolve-release', input })).result.status, 'no_data');
+  assert.equal((await runSkill(release, { skill: 'resolve-release', input })).result.status, 'blocked');
   const own = await runSkill(release, { skill: 'resolve-release', input, tenant: 'tenant-8' });
   assert.equal(own.result.status, 'completed');
 });

@@ -113,6 +113,8 @@ export type Command =
       readonly proofEvidence: readonly Evidence[];
       readonly phrased?: PhrasedAnswer;
     })
+  /** Answers the question of the step that the run stands still for. */
+  | (Base & { readonly kind: 'answerStep'; readonly input: Readonly<Record<string, string>> })
   /** Time has passed: deadlines and step timeouts are decided. */
   | (Base & { readonly kind: 'tick' })
   | (Base & { readonly kind: 'cancel'; readonly reason: string })

@@ -23,6 +23,8 @@ export const ERROR_CODES = {
   ERR_CONFIG: 'usage',
   ERR_NOT_FOUND: 'usage',
   ERR_GOAL_UNCLEAR: 'usage',
+  /** A worker must be told something by a person; `detail.wants` names the input. */
+  ERR_STEP_BLOCKED: 'usage',
   ERR_GOAL_TEXT: 'usage',
   ERR_GOAL_TOO_LARGE: 'limit',
   // contract

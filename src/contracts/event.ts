@@ -48,7 +48,7 @@ export type Proposer = z.infer<typeof proposer>;
 
 /** What would unblock a blocked run. */
 export const blockedReason = z.strictObject({
-  code: z.enum(['GOAL_UNCLEAR', 'RESULT_CONFLICT', 'RECOVERY', 'APPROVAL', 'EFFECT_UNKNOWN']),
+  code: z.enum(['GOAL_UNCLEAR', 'RESULT_CONFLICT', 'RECOVERY', 'APPROVAL', 'EFFECT_UNKNOWN', 'STEP_BLOCKED']),
   question: z.string().max(2_000),
   /** The name under which the answer is given: `caseops answer RUN --input claim_id=C-102`. */
   wants: name,

@@ -129,8 +129,8 @@ function scopeOf({ tenant, sub }: RootGrant): string {
 }
 
 /**
- * Reads the text again with every answer given so far. Throws ERR_STATE when the run asks nothing about its goal, ERR_DENIED when another
- * person than the requester answers.
+ * Answers what the run stands still for: about its goal, whose text is read again with every answer given so far, or of one of its steps.
+ * Throws ERR_STATE when the run asks nothing, ERR_DENIED when another person than the requester answers.
  */
 export async function answerRun(
   desk: Desk,
@@ -139,14 +139,14 @@ export async function answerRun(
 ): Promise<void> {
   const { state, input } = by;
   const { origin, ref } = state;
-  if (state.blocked?.code !== 'GOAL_UNCLEAR' || origin.level !== 'central')
-    throw new CaseOpsError('ERR_STATE', `Run ${ref.runId} is ${state.phase} and asks nothing about its goal.`, {
-      at: 'control',
-    });
+  const asks = state.blocked?.code === 'GOAL_UNCLEAR' || state.blocked?.code === 'STEP_BLOCKED';
+  if (!asks || origin.level !== 'central')
+    throw new CaseOpsError('ERR_STATE', `Run ${ref.runId} is ${state.phase} and asks nothing.`, { at: 'control' });
   if (origin.requestedBy !== grant.sub)
     throw new CaseOpsError('ERR_DENIED', `The question of run ${ref.runId} is answered by who asked for the run.`, {
       at: 'control',
     });
+  if (state.blocked?.code === 'STEP_BLOCKED') return answerStep(desk, grant, by);
   const given = { ...(await answersSoFar(desk.store, ref)), ...input };
   const asked = { text: state.statement, language: state.language, given };
   const { queue } = desk.admission.enter(ref);
@@ -159,6 +159,17 @@ export async function answerRun(
     desk.admission.leave(ref);
     throw error;
   }
+}
+
+/** What a step's worker asked is no part of the goal: the step is tried again with it. */
+async function answerStep(
+  desk: Pick<Desk, 'driver' | 'clock'>,
+  grant: RootGrant,
+  by: { readonly state: RunState; readonly input: Readonly<Record<string, string>> },
+): Promise<void> {
+  const command = { kind: 'answerStep', at: desk.clock.now(), actor: grant.sub, input: by.input } as const;
+  const done = await desk.driver.deliver(by.state.ref, command);
+  if (!done.ok) throw errorOf(done.error);
 }
 
 function read(

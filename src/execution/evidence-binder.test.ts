@@ -42,8 +42,9 @@ test('evidence of nobody’s call cannot be cited', async () => {
   const outcome = await outcomeOf({
     run: async (input, context) => {
       const result = await reading(input, context);
+      assert(result.status === 'completed');
       const [evidence] = result.evidence;
-      assert(result.status === 'completed' && evidence !== undefined);
+      assert(evidence !== undefined);
       return { ...result, evidence: [{ ...evidence, evidenceId: 'ev_invented' }] };
     },
   });
@@ -54,8 +55,9 @@ test('altered evidence is replaced by what was observed', async () => {
   const outcome = await outcomeOf({
     run: async (input, context) => {
       const result = await reading(input, context);
+      assert(result.status === 'completed');
       const [evidence] = result.evidence;
-      assert(result.status === 'completed' && evidence !== undefined);
+      assert(evidence !== undefined);
       return { ...result, evidence: [{ ...evidence, version: 'v18' }] };
     },
   });

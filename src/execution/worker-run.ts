@@ -57,6 +57,7 @@ export async function runWorker(job: WorkerJob): Promise<WorkerOutcome> {
     const result = await untilAborted(job, () =>
       agent === undefined ? job.endpoint.run(input, contextOf(job, caller)) : agent.run(input),
     );
+    if (result.status === 'blocked') throw questionOf(result);
     return { ok: true, artifact: artifactOf(job, { result, binder, toolCalls: caller.calls() }), ...spent() };
   } catch (error) {
     return { ok: false, error: toErrorRecord(error, { code: 'ERR_TEAM_FAILED', at: 'worker' }), ...spent() };
@@ -117,8 +118,16 @@ async function untilAborted<T>(job: WorkerJob, work: () => Promise<T>): Promise<
   }
 }
 
+type Blocked = Extract<WorkerResult<unknown>, { readonly status: 'blocked' }>;
+
+/** The question goes up as how the task ended: only the run that a person asked for can ask that person. */
+function questionOf({ question, wants }: Blocked): CaseOpsError {
+  const detail = { wants: wants.slice(0, 128) };
+  return new CaseOpsError('ERR_STEP_BLOCKED', question.slice(0, 1_500), { at: 'worker', retryable: false, detail });
+}
+
 interface Returned {
-  readonly result: WorkerResult<unknown>;
+  readonly result: Exclude<WorkerResult<unknown>, Blocked>;
   readonly binder: EvidenceBinder;
   readonly toolCalls: readonly ToolCall[];
 }
@@ -152,7 +161,7 @@ function artifactOf(job: WorkerJob, returned: Returned): Artifact {
 }
 
 /** Types are forgotten at this door, so the shape is checked again: a worker in plain JavaScript may return anything. */
-function dataOf(endpoint: WorkerEndpoint, result: WorkerResult<unknown>): { readonly value: unknown } | undefined {
+function dataOf(endpoint: WorkerEndpoint, result: Returned['result']): { readonly value: unknown } | undefined {
   const refuse = (what: string): CaseOpsError =>
     new CaseOpsError('ERR_ARTIFACT_SCHEMA', `Worker ${endpoint.name} returned ${what}.`, { at: 'worker' });
   switch (result.status) {

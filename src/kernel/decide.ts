@@ -32,6 +32,7 @@ import { decideDeliver, decideFail } from './decide-result.ts';
 import { decideRecover, decideTick } from './decide-time.ts';
 import { type Decision, refused } from './decision.ts';
 import type { RunState } from './run-state.ts';
+import { decideAnswerStep } from './step-question.ts';
 
 export type { Decision } from './decision.ts';
 
@@ -63,6 +64,7 @@ function decideBy<K extends Kind>(
 const DECIDERS: { readonly [K in Kind]: Decider<K> } = {
   clarify: decideClarify,
   admit: decideAdmit,
+  answerStep: decideAnswerStep,
   propose: decidePropose,
   dispatch: decideDispatch,
   start: decideStart,

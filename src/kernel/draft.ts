@@ -17,6 +17,7 @@ import type { PlannedRun } from './planned-run.ts';
 import { neverReady, outcomeOf, type StepOutcome } from './ready-set.ts';
 import { resultHash } from './result-hash.ts';
 import type { AttemptState, RunState, StepState } from './run-state.ts';
+import { questionOf } from './step-question.ts';
 import { millisOf, timestampOf } from './time.ts';
 
 export interface Draft {
@@ -79,7 +80,7 @@ export function releaseBudget(draft: Draft, step: StepState, used: Usage): void 
 
 /**
  * Ends the current attempt of a step without a result: it is tried again when the error allows it, attempts and time are left;
- * else the step is settled as `status`.
+ * else the step is settled as `status`. One whose worker asks a question is not over: it waits for the answer.
  */
 export function failAttempt(
   draft: Draft,
@@ -101,7 +102,7 @@ export function failAttempt(
     kind: 'step.attempt_failed',
     body: retryAt === undefined ? body : { ...body, retryAt },
   });
-  if (retryAt !== undefined) return;
+  if (retryAt !== undefined || questionOf(draft.state, step, error) !== undefined) return;
   const result = unsuccessful(draft, step, { status, error, used });
   settle(draft, step, { result, dispatchId: attempt.dispatchId, toolCalls: [] });
 }

@@ -7,6 +7,7 @@ import { debitTokens } from './budget.ts';
 import { markReady, unlockDependents } from './ready-set.ts';
 import type { BudgetState, Dependent, RunState, StepState } from './run-state.ts';
 import { skillKey } from './skill-key.ts';
+import { answerTo, questionOf } from './step-question.ts';
 
 type EventOf<K extends EventKind> = Extract<RunEvent, { readonly kind: K }>;
 
@@ -70,6 +71,7 @@ function openStep(
     toolCalls: [],
     settledAt: undefined,
     skipReason: undefined,
+    given: {},
     approvalId: undefined,
     effectId: undefined,
     reservedToolCallCount: 0,
@@ -124,19 +126,39 @@ export function noteProposal(state: RunState, { body }: EventOf<'worker.proposed
   attempt.proposedTokenCount += body.modelTokenCount;
 }
 
-/** The attempt is over without a result; with `retryAt` the step is ready again then. */
+/** The attempt is over without a result; with `retryAt` the step is ready again then, with a question once it is answered. */
 export function endAttempt(state: RunState, { body }: EventOf<'step.attempt_failed'>): void {
   withStep(state, body.stepId, (step) => {
     const attempt = step.attempts[body.attempt - 1];
     if (attempt === undefined) return;
     attempt.error = body.error;
-    state.errors.push(body.error);
     state.inFlight.delete(body.stepId);
+    const question = questionOf(state, step, body.error);
+    if (question !== undefined) {
+      step.phase = 'waiting';
+      state.questions.set(body.stepId, question);
+      return;
+    }
+    state.errors.push(body.error);
     if (body.retryAt === undefined) return;
     step.phase = 'ready';
     step.notBeforeAt = body.retryAt;
     state.delayed.add(body.stepId);
   });
+}
+
+/** The step that asked for it may start again with what was given; a block that was lifted otherwise answers nothing. */
+export function takeAnswer(state: RunState, input: Readonly<Record<string, string>>): void {
+  for (const [stepId, { wants }] of state.questions) {
+    const value = answerTo(wants, input);
+    if (value === undefined) continue;
+    state.questions.delete(stepId);
+    withStep(state, stepId, (step) => {
+      step.given = { ...step.given, [wants]: value };
+      markReady(state, step);
+    });
+    return;
+  }
 }
 
 export function settleStep(state: RunState, { body, at }: EventOf<'step.settled'>): void {
@@ -193,6 +215,7 @@ function close(state: RunState, step: StepState): void {
   state.ready.delete(stepId);
   state.delayed.delete(stepId);
   state.inFlight.delete(stepId);
+  state.questions.delete(stepId);
   state.readyEffects.delete(stepId);
   state.waitingEffects.delete(stepId);
   if (step.effectId !== undefined) state.openEffects.delete(step.effectId);

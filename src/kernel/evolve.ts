@@ -32,6 +32,7 @@ import {
   settleStep,
   skipStep,
   startStep,
+  takeAnswer,
   withStep,
 } from './evolve-step.ts';
 import { attemptsInFlight } from './next.ts';
@@ -68,6 +69,7 @@ export function openRun(event: Received): RunState {
     readyEffects: new Set(),
     waitingEffects: new Set(),
     inFlight: new Set(),
+    questions: new Map(),
     approvals: new Map(),
     effects: new Map(),
     openEffects: new Map(),
@@ -187,9 +189,10 @@ const APPLY: { readonly [K in EventKind]: (state: RunState, event: EventMap[K]) 
     if (waitsForPeople(body)) state.needsHuman = true;
     state.pausedSince = at;
   },
-  'run.unblocked': (state, { at }) => {
+  'run.unblocked': (state, { body, at }) => {
     state.phase = state.phaseBeforeBlock ?? state.phase;
     endPause(state, at);
+    if (body.code === 'STEP_BLOCKED') takeAnswer(state, body.input);
   },
   'approval.requested': requestApproval,
   'approval.endorsed': decideOn('pending'),

@@ -1,4 +1,7 @@
-/** A step's input: every value is pointed at, in the frozen goal or in a dependency's settled data; nothing is made up. DESIGN §3.3. */
+/**
+ * A step's input: every value is pointed at, in the frozen goal or in a dependency's settled data, or was given by a person in answer to
+ * the step's question; nothing is made up. DESIGN §3.3.
+ */
 import type { ErrorRecord } from '#contracts/error.ts';
 import type { Digest, StepId } from '#contracts/ids.ts';
 import type { InputSource } from '#contracts/plan.ts';
@@ -23,6 +26,11 @@ export function resolveInputs(state: RunState, stepId: StepId): ResolvedInputs {
   if (step === undefined) return unmapped(`The accepted plan has no step ${stepId}.`, { stepId });
   const input: Input = {};
   for (const [name, source] of Object.entries(step.definition.inputs)) {
+    const given = Object.hasOwn(step.given, name) ? step.given[name] : undefined;
+    if (given !== undefined) {
+      input[name] = given;
+      continue;
+    }
     const found = resolve(state, source);
     if (!found.found || found.value === undefined)
       return unmapped(`Input ${name} of step ${stepId} points at ${where(source)}, ${whyNothing(state, source)}.`, {

@@ -1,25 +1,30 @@
 /**
- * Standing still for people: a run whose open steps all wait for an approval, or for somebody to find out what became of an effect.
+ * Standing still for people: a run whose open steps all wait for an answer, an approval, or for somebody to find out what became of an
+ * effect.
  * Its running time stands still with it. Source: CONTRACTS "Deadline", DESIGN §3.10.
  */
 import type { BlockedReason, EventDraft } from '#contracts/event.ts';
 import { openApproval, openEffect } from './effect-state.ts';
 import { stepsOf } from './ready-set.ts';
 import type { RunState, StepState } from './run-state.ts';
+import { questionBlock } from './step-question.ts';
 
 const NAMED_COUNT_MAX = 8;
 
-/** Whether the block is one that decisions lift, rather than an answer. */
+/** Whether people are needed only while the block lasts, and decisions lift it too. */
 export function waitsForPeople({ code }: Pick<BlockedReason, 'code'>): boolean {
-  return code === 'APPROVAL' || code === 'EFFECT_UNKNOWN';
+  return code === 'APPROVAL' || code === 'EFFECT_UNKNOWN' || code === 'STEP_BLOCKED';
 }
 
-/** What the run waits for when nothing goes on without people; undefined when something does, or nothing is open. O(open effect steps). */
+/** What the run waits for when nothing goes on without people; undefined when something does, or nothing is open. O(open effect steps and questions). */
 export function peopleBlock(state: RunState): BlockedReason | undefined {
   if (state.phase !== 'running' || state.inFlight.size + state.ready.size + state.delayed.size > 0) return undefined;
   if (state.readyEffects.size > 0) return undefined;
   const waiting = [...stepsOf(state, state.waitingEffects)];
-  if (waiting.length === 0 || waiting.some((step) => goesOn(state, step))) return undefined;
+  if (waiting.some((step) => goesOn(state, step))) return undefined;
+  const question = questionBlock(state);
+  if (question !== undefined) return question;
+  if (waiting.length === 0) return undefined;
   const doubts = waiting.filter((step) => openEffect(state, step) !== undefined);
   return doubts.length > 0 ? doubtful(doubts) : undecided(waiting);
 }

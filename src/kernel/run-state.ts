@@ -40,6 +40,12 @@ export interface AttemptState {
   proposedTokenCount: number;
 }
 
+/** What a step's worker must be told by a person: a value for one of its inputs. */
+export interface StepQuestion {
+  readonly wants: string;
+  readonly text: string;
+}
+
 /** A step that depends on another, seen from that other one. */
 export interface Dependent {
   readonly step: StepState;
@@ -63,6 +69,8 @@ export interface StepState {
   toolCalls: readonly ToolCall[];
   settledAt: string | undefined;
   skipReason: string | undefined;
+  /** Inputs that a person gave in answer, in place of where the plan points. */
+  given: Readonly<Record<string, string>>;
   /** Of an effect step: its last approval and its effect. */
   approvalId: ApprovalId | undefined;
   effectId: EffectId | undefined;
@@ -118,6 +126,8 @@ export interface RunState {
   readonly readyEffects: Set<StepId>;
   /** Effect steps from their first proposal to their end. */
   readonly waitingEffects: Set<StepId>;
+  /** Of the steps that wait for an answer, in the order in which they asked. */
+  readonly questions: Map<StepId, StepQuestion>;
   readonly inFlight: Set<StepId>;
   /** Steps neither settled nor skipped. */
   openStepCount: number;

@@ -83,7 +83,12 @@ export type WorkerResult<A> =
       readonly evidence: readonly Evidence[];
       readonly missing: readonly string[];
     }
-  | { readonly status: 'no_data'; readonly evidence: readonly Evidence[]; readonly missing: readonly string[] };
+  | { readonly status: 'no_data'; readonly evidence: readonly Evidence[]; readonly missing: readonly string[] }
+  /**
+   * It cannot go on without a person's word. `wants` names an input of the skill that is a text: the step is tried again with the answer in
+   * its place. `question` is a sentence, without secrets.
+   */
+  | { readonly status: 'blocked'; readonly question: string; readonly wants: string };
 
 export interface SkillDefinition<I, A> {
   /** Without its team, which defineTeam sets. */

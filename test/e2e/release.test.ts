@@ -101,3 +101,21 @@ test('a promotion waits for its approver, is applied once, and replayed from its
   assert.match(problems(moved), /ERR_EFFECT_PRECONDITION/);
   assert.equal(flags(), applied);
 });
+
+test('an unknown release is looked up once, then asked for, and the answer goes on with the step', async () => {
+  const asked = await ask('Promote reranker-v99 to 25% traffic.');
+  assert.deepEqual(
+    [asked.state, asked.blocked?.code, asked.blocked?.wants],
+    ['blocked', 'STEP_BLOCKED', 'release_name'],
+  );
+  assert.match(asked.blocked?.question ?? '', /release\/resolve-release\) asks: There is no release reranker-v99/);
+  assert.equal(asked.steps[0]?.attempts.length, 1, 'it was tried again without an answer');
+  const grant = system.grantOf(REQUESTER);
+  await assert.rejects(system.desk.answer(system.grantOf(APPROVER), asked.runId, { release_name: 'reranker-v17' }), {
+    code: 'ERR_DENIED',
+  });
+  await system.desk.answer(grant, asked.runId, { release_name: 'reranker-v18' });
+  const done = await ended(asked);
+  assert.equal(done.steps[0]?.status, 'completed', problems(done));
+  assert.match(problems(done), /ERR_FINDINGS/, 'reranker-v18 is not well');
+});

@@ -186,11 +186,12 @@ export async function releaseWorld(health?: HealthSource): Promise<ReleaseWorld>
 /** What the team's own worker finds with the team's own tools. */
 async function findingOf(team: TeamDefinition, { skillId, input, tenant }: Dispatch): Promise<Finding | undefined> {
   const ran = await runSkill(team, { skill: skillId, input, tenant });
-  if (ran.result.status !== 'completed') return undefined;
-  const cited = ran.observed.find(({ evidence }) => evidence.evidenceId === ran.result.evidence[0]?.evidenceId);
+  const { result } = ran;
+  if (result.status !== 'completed') return undefined;
+  const cited = ran.observed.find(({ evidence }) => evidence.evidenceId === result.evidence[0]?.evidenceId);
   assert.ok(cited !== undefined, `${skillId} cites nothing`);
   const { anchor, version } = cited.evidence;
-  return { data: ran.result.data as Finding['data'], anchor, version, record: cited.record as Finding['record'] };
+  return { data: result.data as Finding['data'], anchor, version, record: cited.record as Finding['record'] };
 }
 
 function announcementOf(team: TeamDefinition): TeamAnnouncement {

@@ -44,7 +44,7 @@ const resolveRelease = defineSkill({
   budget: { toolCallCountMax: 2 },
 });
 
-/** One look-up by id, one by alias, and then it says that there is none: asking again would find the same. */
+/** One look-up by id, one by alias, and then it asks: looking again would find the same. */
 const resolveWorker = defineWorker(resolveRelease, {
   name: 'resolve-release-worker',
   async run({ release_name }, context) {
@@ -53,9 +53,9 @@ const resolveWorker = defineWorker(resolveRelease, {
     const [alias] = await context.call(findAlias, { release_name });
     if (alias === undefined)
       return {
-        status: 'no_data',
-        evidence: [],
-        missing: [`no release ${release_name}, and no alias of that name; name a release such as reranker-v17`],
+        status: 'blocked',
+        question: `There is no release ${release_name}, and no alias of that name. Which release is meant, such as reranker-v17?`,
+        wants: 'release_name',
       };
     const { alias: _, ...release } = alias.record;
     return { status: 'completed', data: release, evidence: [alias.evidence] };
