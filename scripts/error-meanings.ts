@@ -41,6 +41,10 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Meaning>> = {
     'The text does not say what is needed for a goal.',
     'Answer the question of the blocked run, or ask in other words.',
   ),
+  ERR_STEP_BLOCKED: row(
+    'A worker cannot go on without a value that only a person knows; `detail.wants` names the input.',
+    'Answer the question of the blocked run: `caseops answer RUN --input NAME=VALUE`.',
+  ),
   ERR_GOAL_TEXT: row('The text is blank, or holds a NUL or half a character.', 'Send plain, complete Unicode text.'),
   ERR_GOAL_TOO_LARGE: row(
     'The text is longer than a goal may be.',
