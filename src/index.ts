@@ -54,6 +54,13 @@ export {
   type TeamFactory,
 } from './runtime/define-case.ts';
 export { createGoverned } from './runtime/create-governed.ts';
+export { governedEffect } from './runtime/governed-effect.ts';
+export type {
+  Decider,
+  GovernedEffect,
+  GovernedEffectOptions,
+  ShownEffect,
+} from './runtime/governed/effect-tool-options.ts';
 export type {
   CitedEvidence,
   DevelopmentGrant,
