@@ -134,7 +134,7 @@ export function conclude(draft: Draft): Decision {
   closeOpenSteps(draft, 'The join closed without this step.');
   const { result, reason } = joinResult(state, join, {
     outcomeOf: (step) => draft.over.get(step) ?? outcomeOf(step),
-    becauseOf: (stepId) => spokenReason(draft.results.get(stepId) ?? state.steps.get(stepId)?.result),
+    becauseOf: (stepId) => spokenReason(state.steps.get(stepId), draft.results.get(stepId)),
     fallbackUsed: draft.fallbackUsed,
   });
   if (run.goal.claims.length === 0) end(draft, { result, reason, needsHuman: draft.needsHuman });

@@ -5,7 +5,8 @@
  */
 import type { Join } from '#contracts/join.ts';
 import type { StepId } from '#contracts/ids.ts';
-import type { RunResult, StepResult } from '#contracts/step-result.ts';
+import type { RunResult } from '#contracts/step-result.ts';
+import { isEffectStep } from './effect-state.ts';
 import { outcomeOf, satisfies, stepsOf, type StepOutcome } from './ready-set.ts';
 import type { RunState, StepState } from './run-state.ts';
 
@@ -29,7 +30,7 @@ export function joinOutcome(state: RunState): JoinOutcome {
     done: joinDone(join, state),
     ...joinResult(state, join, {
       outcomeOf,
-      becauseOf: (stepId) => spokenReason(state.steps.get(stepId)?.result),
+      becauseOf: (stepId) => spokenReason(state.steps.get(stepId)),
       fallbackUsed: state.fallbackUsed,
     }),
   };
@@ -81,9 +82,9 @@ export function joinResult(
   return { result: base, reason: because === undefined ? reason : `${reason} ${because}` };
 }
 
-/** The words of a reviewer or of an effect's end; undefined for what ended otherwise. */
-export function spokenReason(result: StepResult | undefined): string | undefined {
-  return result?.errors.find(({ code }) => code.startsWith('ERR_APPROVAL_') || code.startsWith('ERR_EFFECT_'))?.message;
+/** The words of a reviewer, or of an effect's end; undefined for a step without an effect. */
+export function spokenReason(step: StepState | undefined, result = step?.result): string | undefined {
+  return step === undefined || !isEffectStep(step) ? undefined : result?.errors[0]?.message;
 }
 
 /** Outputs that were asked for and that no step of the plan gives: nobody could be found for them. */
