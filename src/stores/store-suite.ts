@@ -7,6 +7,7 @@ import { digestOfBytes } from '#kernel/digest.ts';
 import type { RecordWrite, Store } from '#ports/store.ts';
 import { seededClock } from '#testing/seeded-clock.ts';
 import { durabilitySuite } from './suite-durability.ts';
+import { ledgerSuite } from './suite-ledger.ts';
 import { lockSuite } from './suite-locks.ts';
 import {
   artifactOf,
@@ -34,6 +35,7 @@ export function storeSuite(name: string, subject: () => Promise<StoreSubject>): 
   sequenceTests(inStore);
   recordTests(inStore);
   readTests(inStore);
+  ledgerSuite(name, subject);
   lockSuite(name, subject);
   durabilitySuite(name, subject);
 }

@@ -10,7 +10,7 @@ import { digestOfBytes } from '#kernel/digest.ts';
 import type { Commit, RecordWrite, RunHead, RunPhase, Store } from '#ports/store.ts';
 
 export const START_MS = Date.UTC(2026, 6, 22, 14, 0, 0);
-const AT = '2026-07-22T14:00:00.000Z';
+export const AT = '2026-07-22T14:00:00.000Z';
 export const OWNER = 'process-a';
 
 /** A run's reference; the tenant is `t9` unless another is named. */

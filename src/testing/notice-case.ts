@@ -25,3 +25,4 @@ export const NOTICE_KIND: GoalKind = {
 };
 
 export const APPROVER: RootGrant = { ...INQUIRY_GRANT, sub: 'approver@t9', actions: [], roles: ['approver'] };
+export const SECOND_APPROVER: RootGrant = { ...APPROVER, sub: 'second@t9' };

@@ -18,7 +18,6 @@ const INVARIANTS: readonly Requirement[] = [
   {
     id: 'INV-04',
     sentence: 'Each effect leads to authorisation, approval record, expected version, idempotency key.',
-    pending: 3,
   },
   { id: 'INV-05', sentence: 'At most one accepted result per step and plan version.' },
   { id: 'INV-06', sentence: 'A budget is never negative.' },
@@ -27,8 +26,8 @@ const INVARIANTS: readonly Requirement[] = [
   { id: 'INV-09', sentence: 'Each field has one writer.' },
   { id: 'INV-10', sentence: 'A child lease is inside its parent in every dimension.' },
   { id: 'INV-11', sentence: 'The hash chain holds.' },
-  { id: 'INV-12', sentence: 'At most one effect per idempotency key at the resource.', pending: 3 },
-  { id: 'INV-13', sentence: 'An approval is spent at most once.', pending: 3 },
+  { id: 'INV-12', sentence: 'At most one effect per idempotency key at the resource.' },
+  { id: 'INV-13', sentence: 'An approval is spent at most once.' },
   { id: 'INV-14', sentence: 'No read or reference crosses a tenant.' },
   { id: 'INV-15', sentence: 'A recovered run re-authorises before its next tool call.', pending: 4 },
   {
