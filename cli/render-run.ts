@@ -86,6 +86,7 @@ export function renderSteps(run: RunView): string {
 /** What a person would type next. */
 export function nextCommand(run: RunView): string {
   if (run.blocked?.code === 'APPROVAL') return 'caseops approvals ls --as approver';
+  if (run.blocked?.code === 'EFFECT_UNKNOWN') return `caseops effects ls --run ${run.runId}`;
   if (run.blocked !== null) return `caseops answer ${run.runId} --input ${run.blocked.wants}=…`;
   if (run.state !== 'ended') return `caseops runs watch ${run.runId}`;
   if (run.claims.length > 0)

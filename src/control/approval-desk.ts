@@ -9,6 +9,7 @@ import { anchorAtVersion } from '#contracts/evidence.ts';
 import { approvalId as approvalIdSchema, digest as digestSchema, runId as runIdSchema } from '#contracts/ids.ts';
 import type { RunId } from '#contracts/ids.ts';
 import type { RootGrant } from '#contracts/lease.ts';
+import { digestOf } from '#kernel/digest.ts';
 import type { RunState } from '#kernel/run-state.ts';
 import type { ApprovalDesk, DecideRequest } from '#ports/approval-desk.ts';
 import type { Driver } from '#ports/driver.ts';
@@ -45,7 +46,9 @@ export function createApprovalDesk(options: ApprovalDeskOptions): ApprovalDesk {
     approval: rowOf,
     async decide(grant, request) {
       const row = await rowOf(grant, request.approvalId);
-      await deliver(options, row, decideCommand(options, { grant, row, request }));
+      const command = decideCommand(options, { grant, row, request });
+      await bindKey(store, { grant, row, request });
+      await deliver(options, row, command);
       const after = await rowOf(grant, request.approvalId);
       if (after.state === 'stale')
         throw new CaseOpsError(
@@ -117,6 +120,21 @@ function decideCommand(
       decidedAt: at,
     },
   };
+}
+
+/** A key is for one decision: the reviewer who repeats it meets their own, and one who reuses it for another is told. */
+async function bindKey(
+  store: Store,
+  by: { readonly grant: RootGrant; readonly row: ApprovalRow; readonly request: DecideRequest },
+): Promise<void> {
+  const { grant, row, request } = by;
+  const { idempotencyKey: key, approvalId, digest, disposition, reason } = request;
+  if (key === undefined) return;
+  const requestDigest = digestOf({ approvalId, digest, disposition, reason });
+  const scope = `decision ${grant.tenant} ${grant.sub}`;
+  const bound = await store.write([{ table: 'idempotency', scope, key, requestDigest, runId: row.runId }]);
+  if (bound.ok || (bound.conflict === 'record' && bound.requestDigest === requestDigest)) return;
+  throw new CaseOpsError('ERR_IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used for another decision.', AT);
 }
 
 async function deliver({ driver }: ApprovalDeskOptions, row: ApprovalRow, command: Command): Promise<void> {

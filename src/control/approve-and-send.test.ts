@@ -122,3 +122,23 @@ test('who asked, who has no role, and another tenant do not decide', async () =>
   await assert.rejects(desk.decide(APPROVER, forged), hasCode('ERR_APPROVAL_DIGEST'));
   assert.equal(at.target.sendCount, 0);
 });
+
+test('an idempotency key is for one decision', async () => {
+  await using at = await sending();
+  await at.world.ask(NOTICE_TEXT);
+  const row = await pendingOf(at);
+  const request = {
+    approvalId: row.approvalId,
+    digest: row.proposal.actionDigest,
+    disposition: 'approved',
+    reason: null,
+    evidenceInView: undefined,
+    channel: 'http',
+    idempotencyKey: 'k1',
+  } as const;
+  const { desk } = at.world;
+  assert.equal((await desk.decide(APPROVER, request)).approvalId, row.approvalId);
+  assert.equal((await desk.decide(APPROVER, request)).approvalId, row.approvalId);
+  const other = { ...request, disposition: 'rejected', reason: 'No.' } as const;
+  await assert.rejects(desk.decide(APPROVER, other), hasCode('ERR_IDEMPOTENCY_KEY_REUSED'));
+});

@@ -124,3 +124,31 @@ test('skills that need each other make no plan and no endless search', async () 
   assert.deepEqual(plan.steps, []);
   assert.ok(findings.length > 0);
 });
+
+const SENDING = { requestedOutputs: [{ kind: 'notice_sent', required: true }], prohibitedActions: [], claims: [] };
+
+function offering(available = true): CapabilitySnapshot {
+  const { policy } = inquirySnapshot();
+  const workloadActions = [...policy.workloadActions, 'notify:send'];
+  const skills = INQUIRY_SKILLS.map((skill) => (skill.risk === 'effect' ? { ...skill, available } : skill));
+  return inquirySnapshot({ skills, policy: { ...policy, workloadActions } });
+}
+
+test('an effect is planned when the goal asks for its outcome, under the approval that its skill says', async () => {
+  const { plan, findings } = await planned(inquiryGoal(SENDING), offering());
+  assert.deepEqual(findings, []);
+  const send = plan.steps.at(-1);
+  assert.deepEqual([send?.skillId, send?.approval, send?.actions], ['send-notice', 'person', ['notify:send']]);
+});
+
+test('an effect is not planned on the way, where it is prohibited, or where nothing applies it', async () => {
+  const skillsOf = async (goal: Partial<GoalContract>, snapshot: CapabilitySnapshot): Promise<readonly string[]> =>
+    (await planned(inquiryGoal(goal), snapshot)).plan.steps.map(({ skillId }) => skillId);
+  const unasked = await skillsOf(
+    { ...SENDING, requestedOutputs: [{ kind: 'notice_draft', required: true }] },
+    offering(),
+  );
+  assert.ok(!unasked.includes('send-notice'));
+  assert.deepEqual(await skillsOf({ ...SENDING, prohibitedActions: ['notify:send'] }, offering()), []);
+  assert.deepEqual(await skillsOf(SENDING, offering(false)), []);
+});

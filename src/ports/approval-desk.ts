@@ -16,6 +16,8 @@ export interface DecideRequest {
   /** What was shown besides the view, `claim:C-102@v17`; undefined: the packet's evidence. */
   readonly evidenceInView: readonly string[] | undefined;
   readonly channel: Exclude<ApprovalDecision['channel'], 'policy'>;
+  /** The same key and decision return the same row; another decision under it is ERR_IDEMPOTENCY_KEY_REUSED. */
+  readonly idempotencyKey?: string | undefined;
 }
 
 export interface ReconcileRequest {

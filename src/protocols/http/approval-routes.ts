@@ -8,6 +8,7 @@ import { CaseOpsError } from '#contracts/error.ts';
 import type { ApprovalDesk } from '#ports/approval-desk.ts';
 import { Hono } from 'hono';
 import { z } from 'zod';
+import { readIdempotencyKey } from './idempotency-key.ts';
 import { readBody } from './request-body.ts';
 import type { ApiEnvironment } from './run-routes.ts';
 
@@ -47,7 +48,9 @@ export function approvalRoutes(desk: ApprovalDesk): Hono<ApiEnvironment> {
     const digest = ifMatch(c.req.header('if-match'));
     const body = await readBody(c.req.raw, decision);
     const { evidenceInView, ...said } = body;
-    return c.json(await desk.decide(c.var.grant, { ...said, evidenceInView, approvalId: c.req.param('id'), digest }));
+    const idempotencyKey = readIdempotencyKey(c.req.header('idempotency-key'));
+    const request = { ...said, evidenceInView, approvalId: c.req.param('id'), digest, idempotencyKey };
+    return c.json(await desk.decide(c.var.grant, request));
   });
   routes.post('/:id/withdraw', async (c) => {
     const body = await readBody(c.req.raw, withdrawal);

@@ -73,10 +73,17 @@ function facts(run: RunView): Markup {
 
 function question(run: RunView): Markup | undefined {
   if (run.blocked === null) return undefined;
+  const { code, question: asked, wants } = run.blocked;
+  const [waits, command] =
+    code === 'APPROVAL'
+      ? ['Waiting for a decision', `caseops approvals ls --run ${run.runId} --as approver`]
+      : code === 'EFFECT_UNKNOWN'
+        ? ['Waiting for somebody to find out', `caseops effects ls --run ${run.runId}`]
+        : ['Waiting for an answer', `caseops answer ${run.runId} --input ${wants}=…`];
   return html`<section class="card">
-    <p class="q">Waiting for an answer</p>
-    <h2>${run.blocked.question}</h2>
-    <p class="quiet rec">caseops answer ${run.runId} --input ${run.blocked.wants}=…</p>
+    <p class="q">${waits}</p>
+    <h2>${asked}</h2>
+    <p class="quiet rec">${command}</p>
   </section>`;
 }
 

@@ -1,11 +1,11 @@
 /** `/api/v1/runs`: submit, look, follow, answer, cancel, and the chain behind a claim. Source: SURFACES "HTTP API". */
-import { CaseOpsError } from '#contracts/error.ts';
 import type { RootGrant } from '#contracts/lease.ts';
 import { runResult } from '#contracts/step-result.ts';
 import type { Quota, RunDesk } from '#ports/run-desk.ts';
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { eventStream } from './event-stream.ts';
+import { readIdempotencyKey } from './idempotency-key.ts';
 import { readBody } from './request-body.ts';
 import type { TraceEnvironment } from './trace-requests.ts';
 
@@ -39,7 +39,7 @@ export function runRoutes(desk: RunDesk): Hono<ApiEnvironment> {
       text: body.text,
       language: body.language,
       sessionId: body.sessionId,
-      idempotencyKey: idempotencyKey(c.req.header('idempotency-key')),
+      idempotencyKey: readIdempotencyKey(c.req.header('idempotency-key')),
       traceparent: c.var.traceparent,
     });
     const waitS = preferredWait(c.req.header('prefer'));
@@ -108,12 +108,4 @@ async function waited(desk: RunDesk, grant: RootGrant, { runId, waitS, signal }:
 function preferredWait(header: string | undefined): number {
   const seconds = Number(/(?:^|,)\s*wait=(\d{1,4})/.exec(header ?? '')?.[1] ?? '0');
   return Math.min(WAIT_S_MAX, seconds);
-}
-
-function idempotencyKey(header: string | undefined): string | undefined {
-  if (header === undefined) return undefined;
-  if (header.length >= 1 && header.length <= 255 && /^[\x21-\x7e]+$/.test(header)) return header;
-  throw new CaseOpsError('ERR_USAGE', 'Expected an Idempotency-Key of 1 to 255 visible ASCII characters.', {
-    at: 'http',
-  });
 }
