@@ -33,6 +33,18 @@ test('nothing found is no_data, which needs neither data nor evidence', async ()
   assert.equal('data' in outcome.artifact, false);
 });
 
+test('a worker that must be told something ends with its question and the input it is for, and is not tried again by itself', async () => {
+  const outcome = await outcomeOf({
+    run: () => Promise.resolve({ status: 'blocked', question: 'Which claim is meant?', wants: 'claim_id' }),
+  });
+  assert(!outcome.ok);
+  const { code, message, retryable, detail } = outcome.error;
+  assert.deepEqual(
+    [code, message, retryable, detail],
+    ['ERR_STEP_BLOCKED', 'Which claim is meant?', false, { wants: 'claim_id' }],
+  );
+});
+
 test('the same record version observed twice is one piece of evidence', async () => {
   const outcome = await outcomeOf({
     run: async ({ claim_id }, context) => {
