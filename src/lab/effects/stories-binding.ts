@@ -83,7 +83,8 @@ async function playEditedView(stage: Stage): Promise<Told> {
 /** Approves while the writer is held, and leaves the run so. */
 async function approveHeld(stage: Stage, setting: WorldSetting = {}): Promise<ApprovalRow> {
   await using world = stage.open({ ...setting, held: true });
-  return approve(world, await askForNotice(world, 'C-102'));
+  // Awaited: the world is released as soon as this returns.
+  return await approve(world, await askForNotice(world, 'C-102'));
 }
 
 async function playEditedStore(stage: Stage): Promise<Told> {
