@@ -120,6 +120,12 @@ export interface LockTaken {
   readonly lastSeenAt: string | undefined;
 }
 
+/** An open run whose lock was just taken, as it stands. */
+export interface RunTaken {
+  readonly head: RunHead;
+  readonly lock: LockTaken;
+}
+
 export interface Store extends AsyncDisposable {
   /** Queued and written with others in one transaction (group commit). Resolves after the data is durable. */
   commit(commit: Commit): Promise<CommitOutcome>;
@@ -131,7 +137,7 @@ export interface Store extends AsyncDisposable {
   events(ref: RunRef, afterSeq: number, limit: number): Promise<readonly RunEvent[]>;
   /** Newest first. */
   runs(query: RunQuery): Promise<readonly RunHead[]>;
-  /** Runs not ended, of a level, oldest first; for recovery. */
+  /** Runs not ended, of a level, oldest first. */
   openRuns(level: 'central' | 'team', limit: number): Promise<readonly RunHead[]>;
   jobs(ref: RunRef): Promise<readonly Job[]>;
 
@@ -140,6 +146,15 @@ export interface Store extends AsyncDisposable {
    * that nobody opened, the fence is 1 and the opening commit takes the lock.
    */
   takeLock(ref: RunRef, owner: string, ttlMs: number): Promise<LockTaken | undefined>;
+  /**
+   * Takes, at once, the locks of runs not ended that no live owner holds: oldest first, at most `limit`, those of `owner` itself left
+   * out. Of processes that take at the same time each gets others. Each taking raises the fence.
+   */
+  takeOpenRuns(
+    level: 'central' | 'team',
+    by: { readonly owner: string; readonly ttlMs: number },
+    limit: number,
+  ): Promise<readonly RunTaken[]>;
   /** Extends the life of every lock of an owner; with 0 ms, gives them all up. */
   heartbeat(owner: string, ttlMs: number): Promise<void>;
 

@@ -71,6 +71,60 @@ export function lockSuite(name: string, subject: () => Promise<StoreSubject>): v
     assert.equal(taken.filter((lock) => lock !== undefined).length, 1);
   });
 
+  withClock(
+    'ready runs are taken oldest first, and neither those of the living nor ended ones',
+    async (store, clock) => {
+      await store.heartbeat('dead', LOCK_TTL_MS);
+      const opened = ['a', 'b', 'c', 'd'].entries();
+      for (const [index, name] of opened)
+        await committed(
+          store,
+          commitOf(refOf(name), { owner: 'dead', startedAt: `2026-07-22T14:00:0${9 - index}.000Z` }),
+        );
+      await committed(store, commitOf(refOf('over'), { owner: 'dead', phase: 'ended' }));
+      await committed(store, commitOf(refOf('team'), { owner: 'dead', level: 'team' }));
+      const take = (owner: string, limit: number): ReturnType<Store['takeOpenRuns']> =>
+        store.takeOpenRuns('central', { owner, ttlMs: LOCK_TTL_MS }, limit);
+      assert.deepEqual(await take('process-b', 10), []);
+      await clock.advance(LOCK_TTL_MS);
+      const taken = await take('process-b', 3);
+      assert.deepEqual(
+        taken.map(({ head }) => head.ref.runId),
+        ['run_d', 'run_c', 'run_b'],
+      );
+      const [first] = taken;
+      assert.deepEqual(first?.lock, { fence: 2, lastSeenAt: new Date(START_MS).toISOString() });
+      assert.deepEqual(first?.head, await store.head(refOf('d')));
+      assert.deepEqual(
+        (await take('process-b', 10)).map(({ head }) => head.ref.runId),
+        ['run_a'],
+      );
+      assert.deepEqual(await take('process-b', 10), [], 'what it holds is not taken again');
+      assert.deepEqual(await take('process-c', 10), [], 'who took is alive');
+    },
+  );
+
+  test(`${name}: of processes that take ready runs at once, each run goes to one`, async () => {
+    await using place = await subject();
+    const clock = seededClock(START_MS);
+    await using one = await place.open(clock);
+    await using two = await place.open(clock);
+    const names = Array.from({ length: 40 }, (_, index) => `ready-${index}`);
+    for (const ready of names) await committed(one, commitOf(refOf(ready), { owner: 'dead' }));
+    const takers = [one, two, one, two].map((store, index) => [store, `taker-${index}`] as const);
+    const taken = await Promise.all(
+      takers.map(async ([store, owner]) => {
+        const runs: string[] = [];
+        for (;;) {
+          const some = await store.takeOpenRuns('central', { owner, ttlMs: LOCK_TTL_MS }, 7);
+          if (some.length === 0) return runs;
+          runs.push(...some.map(({ head }) => head.ref.runId));
+        }
+      }),
+    );
+    assert.deepEqual(taken.flat().toSorted(), names.map((ready) => `run_${ready}`).toSorted());
+  });
+
   withClock('a run that nobody opened can be locked for opening', async (store) => {
     assert.deepEqual(await store.takeLock(refOf('new'), OWNER, LOCK_TTL_MS), { fence: 1, lastSeenAt: undefined });
     await committed(store, commitOf(refOf('new')));

@@ -176,6 +176,7 @@ const STORE_CALLS = [
   'openRuns',
   'jobs',
   'takeLock',
+  'takeOpenRuns',
   'heartbeat',
   'artifact',
   'effectByKey',

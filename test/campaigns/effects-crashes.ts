@@ -299,6 +299,7 @@ function mortalStore(store: Store, dead: { readonly is: boolean }): Store {
     write: (records) => (dead.is ? never : store.write(records)),
     heartbeat: (owner, ttlMs) => (dead.is ? never : store.heartbeat(owner, ttlMs)),
     takeLock: (ref, owner, ttlMs) => (dead.is ? never : store.takeLock(ref, owner, ttlMs)),
+    takeOpenRuns: (level, by, limit) => (dead.is ? never : store.takeOpenRuns(level, by, limit)),
     events: (ref, afterSeq, limit) => (dead.is ? never : store.events(ref, afterSeq, limit)),
     effectByKey: (tenant, key) => (dead.is ? never : store.effectByKey(tenant, key)),
   };

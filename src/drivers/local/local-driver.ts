@@ -17,6 +17,7 @@ import { createMailboxes } from './mailbox.ts';
 import { type RunKernel, shippedKernel } from './run-kernel.ts';
 import { createRunTable, type HeldRun, runKey } from './run-table.ts';
 import { createRunWriter, type RunWriter } from './run-writer.ts';
+import { createTakeOver } from './take-over.ts';
 import type { Unit } from './unit-of-work.ts';
 import { createWaiters } from './waiters.ts';
 
@@ -44,9 +45,6 @@ const DRAIN_MS_MAX = 10_000;
 const AGAIN_MS = 1_000;
 /** How often a run of another process is looked at by who waits for it. */
 const POLL_MS = 250;
-/** Open runs looked at in one recovery, and taken over side by side. */
-const RESUME_COUNT_MAX = 10_000;
-const RESUME_CONCURRENCY_MAX = 64;
 
 /** Opens the driver; dispose it before its store. */
 export function createLocalDriver(options: LocalDriverOptions): Driver<RunState> {
@@ -112,6 +110,7 @@ function createHost(options: LocalDriverOptions): Host {
   const onError = options.onError ?? (() => undefined);
   const ttlMs = options.lockTtlMs ?? LOCK_TTL_MS;
   const table = createRunTable();
+  const mailboxes = createMailboxes();
   const handlers: Host['handlers'] = new Map();
   const process = `${owner}#${options.ids.next('call')}`;
   const report = (error: unknown, at: { readonly ref?: RunRef; readonly jobId?: string }): void =>
@@ -147,10 +146,19 @@ function createHost(options: LocalDriverOptions): Host {
     handlers,
     jobs,
     writer,
-    mailboxes: createMailboxes(),
+    mailboxes,
     waiters: createWaiters(),
     resumed: new Set(),
-    takeOver: (level) => takeOverRuns(host, { level, store, report }),
+    takeOver: createTakeOver({
+      store,
+      owner: process,
+      ttlMs,
+      table,
+      mailboxes,
+      writer,
+      report,
+      closing: () => host.closing,
+    }),
     heartbeat: createHeartbeat({
       store,
       clock,
@@ -230,32 +238,6 @@ async function giveUpJob(
   const state = await host.mailboxes.enqueue(runKey(job.ref), () => host.writer.read(job.ref));
   const command = state === undefined ? undefined : giveUpCommand(job, state, report);
   if (command !== undefined) await host.deliver(job.ref, command);
-}
-
-/** Takes over the open runs of a level that nobody alive holds; a run that cannot be loaded does not stop the others. */
-async function takeOverRuns(
-  host: Host,
-  {
-    level,
-    store,
-    report,
-  }: { readonly level: RunState['level']; readonly store: Store; readonly report: AlarmOptions['report'] },
-): Promise<number> {
-  const heads = await store.openRuns(level, RESUME_COUNT_MAX);
-  const free = heads.filter(({ ref }) => !host.table.held.has(runKey(ref)));
-  let takenCount = 0;
-  while (free.length > 0 && !host.closing)
-    await Promise.all(
-      free.splice(0, RESUME_CONCURRENCY_MAX).map(async ({ ref }) => {
-        try {
-          const run = await host.mailboxes.enqueue(runKey(ref), () => host.writer.hold(ref));
-          if (run !== undefined) takenCount++;
-        } catch (error) {
-          report(error, { ref });
-        }
-      }),
-    );
-  return takenCount;
 }
 
 /** Drains once, however often it is called. */

@@ -6,7 +6,7 @@ import type { Command, RunRef } from '#contracts/command.ts';
 import type { RunState } from '#kernel/run-state.ts';
 import type { Clock } from '#ports/clock.ts';
 import type { Delivered, RunHandlers } from '#ports/driver.ts';
-import type { CommitOutcome, LockTaken, RecordWrite, Store } from '#ports/store.ts';
+import type { CommitOutcome, LockTaken, RecordWrite, RunTaken, Store } from '#ports/store.ts';
 import { conflictError, heldError } from './conflict-error.ts';
 import { runHead } from './run-head.ts';
 import type { RunKernel } from './run-kernel.ts';
@@ -39,6 +39,8 @@ export interface RunWriter {
   deliver(ref: RunRef, command: Command, records: readonly RecordWrite[]): Promise<Delivered<RunState>>;
   /** Takes the run over if it is free, and goes on with it; undefined when another live process holds it. */
   hold(ref: RunRef): Promise<HeldRun | undefined>;
+  /** Goes on with a run whose lock was just taken; undefined when another process took it meanwhile. */
+  adopt(taken: RunTaken): Promise<HeldRun | undefined>;
   /** The durable state, without taking the run. */
   read(ref: RunRef): Promise<RunState | undefined>;
 }
@@ -66,6 +68,7 @@ export function createRunWriter(options: RunWriterOptions): RunWriter {
 
   return {
     hold,
+    adopt: ({ head, lock }) => load(options, write, { head, lock }),
     deliver: async (ref, command, records) => {
       let written = await attempt(ref, command, records);
       if ('conflict' in written && written.conflict.conflict !== 'record')
@@ -131,7 +134,7 @@ async function commitUnit(
 }
 
 function createHold(options: RunWriterOptions, write: Write): RunWriter['hold'] {
-  const { store, kernel, table, owner, lockTtlMs } = options;
+  const { store, table, owner, lockTtlMs } = options;
   return async (ref) => {
     const known = table.held.get(runKey(ref));
     if (known !== undefined) {
@@ -143,13 +146,23 @@ function createHold(options: RunWriterOptions, write: Write): RunWriter['hold'] 
     if (head === undefined) return { ref, fence: 1, state: undefined, jobs: new Map(), disarm: undefined };
     const lock = await store.takeLock(ref, owner, lockTtlMs);
     if (lock === undefined) return undefined;
-    const open = head.phase !== 'ended';
-    const state = await foldLog(store, kernel, { ref, verify: open });
-    const jobs = new Map((await store.jobs(ref)).map((job) => [job.jobId, job]));
-    const run: HeldRun = { ref, fence: lock.fence, state, jobs, disarm: undefined };
-    table.held.set(runKey(ref), run);
-    return open ? takeOver(options, run, { lock, write }) : run;
+    return load(options, write, { head, lock });
   };
+}
+
+/** Folds a run whose lock this process has, and goes on with it if it is open. */
+async function load(options: RunWriterOptions, write: Write, { head, lock }: RunTaken): Promise<HeldRun | undefined> {
+  const { store, kernel, table } = options;
+  const { ref } = head;
+  // A command for it came first, took it again and went on with it.
+  const known = table.held.get(runKey(ref));
+  if (known !== undefined) return known;
+  const open = head.phase !== 'ended';
+  const state = await foldLog(store, kernel, { ref, verify: open });
+  const jobs = new Map((await store.jobs(ref)).map((job) => [job.jobId, job]));
+  const run: HeldRun = { ref, fence: lock.fence, state, jobs, disarm: undefined };
+  table.held.set(runKey(ref), run);
+  return open ? takeOver(options, run, { lock, write }) : run;
 }
 
 /** Says in the log that the run goes on here, which starts its jobs and its timer. */

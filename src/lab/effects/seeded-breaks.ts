@@ -199,6 +199,7 @@ const locksNothing: SeededBreak = {
   store: (store) => ({
     ...store,
     takeLock: (ref, owner) => store.takeLock(ref, owner, 0),
+    takeOpenRuns: (level, { owner }, limit) => store.takeOpenRuns(level, { owner, ttlMs: 0 }, limit),
     heartbeat: (owner) => store.heartbeat(owner, 0),
     commit: async (commit) => {
       const outcome = await store.commit(commit);

@@ -1,11 +1,15 @@
 /** Run locks: who may write to a run. An owner's life is one row; a run names its owner and the fence of the taking. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { RunRef } from '#contracts/command.ts';
-import type { LockTaken } from '#ports/store.ts';
+import type { LockTaken, RunTaken } from '#ports/store.ts';
+import { page } from './page.ts';
+import { headOf, type StoredRun } from './rows.ts';
 
 export interface RunLocks {
   /** Inside a transaction. Each taking raises the fence, so that whoever held the run before can no longer write. */
   take(ref: RunRef, owner: string, life: OwnerLife): LockTaken | undefined;
+  /** Inside a transaction. Takes the open runs of a level that no live owner holds, oldest first; those of `owner` are left out. */
+  takeOpen(level: 'central' | 'team', owner: string, life: OwnerLife & { readonly limit: number }): readonly RunTaken[];
   /** Inside a transaction. A life of 0 ms frees every run of the owner. */
   extend(owner: string, life: OwnerLife): void;
 }
@@ -15,6 +19,8 @@ interface OwnerLife {
   readonly nowMs: number;
   readonly ttlMs: number;
 }
+
+type Free = StoredRun & Held;
 
 interface Held {
   readonly fence: number;
@@ -28,6 +34,11 @@ export function createRunLocks(db: DatabaseSync): RunLocks {
   const held = db.prepare(
     `select run.fence, run.lock_owner, owner.seen_at, owner.expires_at
      from run left join owner on owner.owner = run.lock_owner where run.tenant = ? and run.run_id = ?`,
+  );
+  const free = db.prepare(
+    `select run.*, owner.seen_at, owner.expires_at from run left join owner on owner.owner = run.lock_owner
+     where run.phase <> 'ended' and run.level = ?1 and run.lock_owner <> ?2 and coalesce(owner.expires_at, 0) <= ?3
+     order by run.started_at, run.run_id limit ?4`,
   );
   const take = db.prepare('update run set lock_owner = ?, fence = fence + 1 where tenant = ? and run_id = ?');
   const alive = db.prepare(
@@ -44,8 +55,19 @@ export function createRunLocks(db: DatabaseSync): RunLocks {
       // A run that nobody has opened yet: the opening commit takes the lock under this fence.
       if (lock === undefined) return { fence: 1, lastSeenAt: undefined };
       take.run(owner, ref.tenant, ref.runId);
-      const lastSeenAt = lock.seen_at === null ? undefined : new Date(lock.seen_at).toISOString();
-      return { fence: lock.fence + 1, lastSeenAt };
+      return takenOf(lock);
+    },
+    takeOpen: (level, owner, life) => {
+      extend(owner, life);
+      const runs = free.all(level, owner, life.nowMs, page(life.limit)) as unknown as readonly Free[];
+      return runs.map((run) => {
+        take.run(owner, run.tenant, run.run_id);
+        return { head: headOf(run), lock: takenOf(run) };
+      });
     },
   };
+}
+
+function takenOf({ fence, seen_at }: Held): LockTaken {
+  return { fence: fence + 1, lastSeenAt: seen_at === null ? undefined : new Date(seen_at).toISOString() };
 }

@@ -56,7 +56,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   };
 }
 
-type Writes = Pick<Store, 'commit' | 'write' | 'takeLock' | 'heartbeat' | 'bindLeaseTask'>;
+type Writes = Pick<Store, 'commit' | 'write' | 'takeLock' | 'takeOpenRuns' | 'heartbeat' | 'bindLeaseTask'>;
 
 function prepareWrites(
   db: DatabaseSync,
@@ -90,6 +90,8 @@ function prepareWrites(
       });
     },
     takeLock: (ref, owner, ttlMs) => writer.write(() => locks.take(ref, owner, { nowMs: clock.nowMs(), ttlMs })),
+    takeOpenRuns: (level, { owner, ttlMs }, limit) =>
+      writer.write(() => locks.takeOpen(level, owner, { nowMs: clock.nowMs(), ttlMs, limit })),
     heartbeat: (owner, ttlMs) => writer.write(() => locks.extend(owner, { nowMs: clock.nowMs(), ttlMs })),
     bindLeaseTask: (leaseId, taskId) => writer.write(() => bind.run(taskId, leaseId).changes === 1),
   };
