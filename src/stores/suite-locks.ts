@@ -76,10 +76,10 @@ export function lockSuite(name: string, subject: () => Promise<StoreSubject>): v
     async (store, clock) => {
       await store.heartbeat('dead', LOCK_TTL_MS);
       const opened = ['a', 'b', 'c', 'd'].entries();
-      for (const [index, name] of opened)
+      for (const [index, run] of opened)
         await committed(
           store,
-          commitOf(refOf(name), { owner: 'dead', startedAt: `2026-07-22T14:00:0${9 - index}.000Z` }),
+          commitOf(refOf(run), { owner: 'dead', startedAt: `2026-07-22T14:00:0${9 - index}.000Z` }),
         );
       await committed(store, commitOf(refOf('over'), { owner: 'dead', phase: 'ended' }));
       await committed(store, commitOf(refOf('team'), { owner: 'dead', level: 'team' }));

@@ -148,32 +148,39 @@ function createHost(options: LocalDriverOptions): Host {
     writer,
     mailboxes,
     waiters: createWaiters(),
-    resumed: new Set(),
-    takeOver: createTakeOver({
-      store,
-      owner: process,
-      ttlMs,
-      table,
-      mailboxes,
-      writer,
-      report,
-      closing: () => host.closing,
-    }),
-    heartbeat: createHeartbeat({
-      store,
-      clock,
-      owner: process,
-      ttlMs,
-      onBeat: async () => {
-        for (const level of host.resumed) await host.takeOver(level);
-      },
-      onError: (error) => report(error, {}),
-    }),
+    ...createPulse(options, { process, ttlMs, table, mailboxes, writer, report, host: () => host }),
     deliver: () => Promise.reject(closing()),
     closing: false,
     closed: false,
   };
   return host;
+}
+
+interface PulseParts extends Pick<Host, 'table' | 'mailboxes' | 'writer'> {
+  readonly process: string;
+  readonly ttlMs: number;
+  readonly report: (error: unknown, at: { readonly ref?: RunRef }) => void;
+  readonly host: () => Host;
+}
+
+/** Signs of life, and at each of them a look at what others left behind. */
+function createPulse(
+  { store, clock }: LocalDriverOptions,
+  { process: owner, host, ...parts }: PulseParts,
+): Pick<Host, 'resumed' | 'takeOver' | 'heartbeat'> {
+  const resumed: Host['resumed'] = new Set();
+  const takeOver = createTakeOver({ ...parts, store, owner, closing: () => host().closing });
+  const heartbeat = createHeartbeat({
+    store,
+    clock,
+    owner,
+    ttlMs: parts.ttlMs,
+    onBeat: async () => {
+      for (const level of resumed) await takeOver(level);
+    },
+    onError: (error) => parts.report(error, {}),
+  });
+  return { resumed, takeOver, heartbeat };
 }
 
 function afterWrite(host: Host, run: HeldRun, { state, jobs }: Unit): void {
