@@ -124,12 +124,12 @@ void test('the registry keeps the child with its parent and binds the task', asy
   await using at = await scene();
   const parent = await at.parent();
   const lease = await at.exchange.exchange({ parent, ...ask }, never);
-  const row = await at.store.lease(lease.leaseId);
+  const row = await at.store.lease('t9', lease.leaseId);
   assert.deepEqual(
     [row?.parent, row?.depth, row?.actor, row?.use, row?.taskId],
     [parent.leaseId, 1, TEAM_WORKLOAD, 'count:2', 'task-1'],
   );
-  assert.equal((await at.store.lease(parent.leaseId))?.taskId, 'task-1');
+  assert.equal((await at.store.lease('t9', parent.leaseId))?.taskId, 'task-1');
 });
 
 void test('a second exchange for the same tool server is refused', async () => {
@@ -156,7 +156,7 @@ void test('a parent for one call is not exchanged for two', async () => {
 void test('a task other than the bound one is refused', async () => {
   await using at = await scene();
   const parent = await at.parent();
-  await at.store.bindLeaseTask(parent.leaseId, 'task-of-another');
+  await at.store.bindLeaseTask({ tenant: 't9', leaseId: parent.leaseId }, 'task-of-another');
   await assert.rejects(at.exchange.exchange({ parent, ...ask }, never), refusedWith('task'));
 });
 

@@ -129,6 +129,7 @@ function consumption(boundary: GuardBoundary, { lease, requestDigest }: Authenti
   const count = useCount(lease.use);
   return {
     table: 'consumption',
+    tenant: lease.tenant,
     issuer: lease.iss,
     leaseId: lease.jti,
     useCountMax: boundary === 'a2a' ? 1 : count,

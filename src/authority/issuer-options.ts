@@ -1,4 +1,5 @@
 /** What an embedded issuer is made of. */
+import type { Tenant } from '#contracts/ids.ts';
 import type { LeaseRow } from '#contracts/lease.ts';
 import type { Clock } from '#ports/clock.ts';
 import type { Ids } from '#ports/ids.ts';
@@ -17,8 +18,8 @@ export interface WorkloadClient {
 
 /** What the issuer needs of a store. `write` is all or nothing, so that an exchange cannot be counted half. */
 export interface LeaseRegistry {
-  lease(leaseId: string): Promise<LeaseRow | undefined>;
-  bindLeaseTask(leaseId: string, taskId: string): Promise<boolean>;
+  lease(tenant: Tenant, leaseId: string): Promise<LeaseRow | undefined>;
+  bindLeaseTask(lease: { readonly tenant: Tenant; readonly leaseId: string }, taskId: string): Promise<boolean>;
   write(records: readonly RecordWrite[]): Promise<CommitOutcome>;
 }
 

@@ -172,12 +172,12 @@ async function record(
   parent: LeaseClaims,
 ): Promise<TokenRefusal | undefined> {
   const grant = { status: 400, error: 'invalid_grant' } as const;
-  const row = await registry.lease(parent.jti);
+  const row = await registry.lease(parent.tenant, parent.jti);
   if (row === undefined || row.revokedAt !== undefined) {
     const code = row === undefined ? 'lease_unknown' : 'lease_revoked';
     return { ...grant, code, message: `Expected a live lease of the registry; ${parent.jti} is none.` };
   }
-  if (!(await registry.bindLeaseTask(parent.jti, child.task.task_id ?? ''))) {
+  if (!(await registry.bindLeaseTask({ tenant: parent.tenant, leaseId: parent.jti }, child.task.task_id ?? ''))) {
     return { ...grant, code: 'task', message: `Expected the task to which lease ${parent.jti} is bound.` };
   }
   const written = await registry.write([
@@ -208,13 +208,15 @@ const registryFailed: TokenRefusal = {
 /** One exchange per parent and audience. */
 function exchangeRecord(child: LeaseClaims, parent: LeaseClaims): RecordWrite {
   const scope = `exchange:${parent.jti}`;
-  return { table: 'idempotency', scope, key: child.aud, requestDigest: sha256Digest(child.jti), runId: child.task.run };
+  const { tenant, task, aud } = child;
+  return { table: 'idempotency', tenant, scope, key: aud, requestDigest: sha256Digest(child.jti), runId: task.run };
 }
 
 /** What the child may use is taken from its parent, one row a use, so that the store's own count refuses an overdraft. */
 function debitRecords(issuer: string, child: LeaseClaims, parent: LeaseClaims): readonly RecordWrite[] {
   return Array.from({ length: useCount(child.use) }, (_, index) => ({
     table: 'consumption',
+    tenant: parent.tenant,
     issuer,
     leaseId: `exchange:${parent.jti}`,
     useCountMax: useCount(parent.use),

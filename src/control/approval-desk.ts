@@ -132,7 +132,8 @@ async function bindKey(
   if (key === undefined) return;
   const requestDigest = digestOf({ approvalId, digest, disposition, reason });
   const scope = `decision ${grant.tenant} ${grant.sub}`;
-  const bound = await store.write([{ table: 'idempotency', scope, key, requestDigest, runId: row.runId }]);
+  const { tenant } = grant;
+  const bound = await store.write([{ table: 'idempotency', tenant, scope, key, requestDigest, runId: row.runId }]);
   if (bound.ok || (bound.conflict === 'record' && bound.requestDigest === requestDigest)) return;
   throw new CaseOpsError('ERR_IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used for another decision.', AT);
 }

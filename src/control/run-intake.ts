@@ -65,13 +65,13 @@ async function openOnce(
   const { idempotencyKey } = asked.request;
   const { requestDigest } = asked;
   const scope = scopeOf(grant);
-  const known = await desk.store.idempotency(scope, idempotencyKey);
+  const known = await desk.store.idempotency(grant.tenant, scope, idempotencyKey);
   if (known !== undefined) return { runId: sameRequest(known, { requestDigest, idempotencyKey }), replayed: true };
   try {
     return { runId: await openRun(desk, grant, asked), replayed: false };
   } catch (error) {
     // Another process opened the run meanwhile.
-    const first = await desk.store.idempotency(scope, idempotencyKey);
+    const first = await desk.store.idempotency(grant.tenant, scope, idempotencyKey);
     if (first === undefined) throw error;
     return { runId: sameRequest(first, { requestDigest, idempotencyKey }), replayed: true };
   }
@@ -94,7 +94,16 @@ async function openRun(desk: Desk, grant: RootGrant, { request, requestDigest }:
     const records: RecordWrite[] =
       idempotencyKey === undefined
         ? []
-        : [{ table: 'idempotency', scope: scopeOf(grant), key: idempotencyKey, requestDigest, runId: ref.runId }];
+        : [
+            {
+              table: 'idempotency',
+              tenant: grant.tenant,
+              scope: scopeOf(grant),
+              key: idempotencyKey,
+              requestDigest,
+              runId: ref.runId,
+            },
+          ];
     const origin = {
       level: 'central',
       requestedBy: grant.sub,

@@ -106,7 +106,7 @@ test('after a restart a lease that the team has seen is replaced once, and the t
     const leases = second.team('member').sent.map((sent) => sent.leaseId);
     assert.equal(leases.length, 2);
     assert.equal(leases[0], leaseId);
-    assert.notEqual(await second.store.lease(leases[1] ?? ''), undefined);
+    assert.notEqual(await second.store.lease('t9', leases[1] ?? ''), undefined);
   } finally {
     await rm(directory, { recursive: true });
   }

@@ -108,7 +108,7 @@ async function mintAgain(sending: Sending, input: StepInput, leaseId: LeaseId): 
     at: context.clock.now(),
     deadlineAt: timestampOf(attemptDeadlineMs(attempt)),
   });
-  const known = await context.store.lease(leaseId);
+  const known = await context.store.lease(state.ref.tenant, leaseId);
   const written = known === undefined ? await context.store.write([{ table: 'lease', row }]) : { ok: true };
   if (!written.ok)
     throw new CaseOpsError('ERR_STORE', `The lease of dispatch ${attempt.dispatchId} could not be recorded.`, {

@@ -126,7 +126,8 @@ function commandTests(on: On): void {
 
 const key = (runId: RunId, request: string): RecordWrite => ({
   table: 'idempotency',
-  scope: 't9',
+  tenant: 't9',
+  scope: 'ask',
   key: 'k-1',
   requestDigest: digestOf(request),
   runId,
@@ -160,6 +161,7 @@ function recordTests(on: On): void {
     const ref = await world.open();
     const use = {
       table: 'consumption',
+      tenant: 't9',
       issuer: 'issuer',
       leaseId: 'lse_x',
       useCountMax: 1,

@@ -110,8 +110,8 @@ test('the first six events are one transaction with the use of the lease', async
   const submission = world.submission();
   const task = taskOf(await world.door.submit(submission));
   assert.deepEqual(commits, [6]);
-  const { iss, jti } = submission.lease.lease;
-  assert.equal((await world.store.consumption(iss, jti)).length, 1);
+  const { tenant, iss, jti } = submission.lease.lease;
+  assert.equal((await world.store.consumption(tenant, iss, jti)).length, 1);
   hold.open();
   await settled(world, task);
   assert.deepEqual(commits, [6, 6]);

@@ -83,14 +83,14 @@ interface Desk extends TeamSupervisorOptions {
 
 async function submit(desk: Desk, submission: TaskSubmission): Promise<SubmitOutcome> {
   const { scope, key } = idempotencyOf(desk, submission);
-  const known = await desk.store.idempotency(scope, key);
+  const known = await desk.store.idempotency(submission.caller.tenant, scope, key);
   if (known !== undefined) return repeat(desk, submission, known);
   const admission = admit(desk.team, submission, desk.clock.nowMs());
   if (!admission.ok) return { ok: false, reason: 'refused', error: admission.error };
   const opened = await open(desk, submission, admission.skill);
   if (opened.ok) return opened;
   // Another delivery of the same message may have been first.
-  const first = await desk.store.idempotency(scope, key);
+  const first = await desk.store.idempotency(submission.caller.tenant, scope, key);
   return first === undefined ? opened : repeat(desk, submission, first);
 }
 
@@ -201,7 +201,13 @@ function firstRecords(desk: Desk, submission: TaskSubmission, runId: RunId): rea
   const { dispatch, payloadDigest, consumption, caller } = submission;
   const bytes = new TextEncoder().encode(canonicalText(dispatch) ?? '');
   return [
-    { table: 'idempotency', ...idempotencyOf(desk, submission), requestDigest: payloadDigest, runId },
+    {
+      table: 'idempotency',
+      tenant: caller.tenant,
+      ...idempotencyOf(desk, submission),
+      requestDigest: payloadDigest,
+      runId,
+    },
     consumption,
     { table: 'artifact', tenant: caller.tenant, digest: digestOfBytes(bytes), bytes },
   ];

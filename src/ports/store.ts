@@ -33,18 +33,20 @@ export interface RunHead {
 /** Rows written in the same transaction. Each has a unique key; a second write under it is a conflict, never an overwrite. */
 export type RecordWrite =
   | { readonly table: 'lease'; readonly row: LeaseRow }
-  /** One use of a lease: at most `useCountMax` on (issuer, leaseId). Kept until `expiresAt` (seconds). */
+  /** One use of a lease: at most `useCountMax` on (tenant, issuer, leaseId). Kept until `expiresAt` (seconds). */
   | {
       readonly table: 'consumption';
+      readonly tenant: Tenant;
       readonly issuer: string;
       readonly leaseId: string;
       readonly useCountMax: number;
       readonly requestDigest: Digest;
       readonly expiresAt: number;
     }
-  /** Unique on (scope, key): the same request returns the same run, another is a conflict. */
+  /** Unique on (tenant, scope, key): the same request returns the same run, another is a conflict. */
   | {
       readonly table: 'idempotency';
+      readonly tenant: Tenant;
       readonly scope: string;
       readonly key: string;
       readonly requestDigest: Digest;
@@ -158,12 +160,13 @@ export interface Store extends AsyncDisposable {
   /** Extends the life of every lock of an owner; with 0 ms, gives them all up. */
   heartbeat(owner: string, ttlMs: number): Promise<void>;
 
-  lease(leaseId: string): Promise<LeaseRow | undefined>;
+  lease(tenant: Tenant, leaseId: string): Promise<LeaseRow | undefined>;
   leasesOfRun(tenant: Tenant, runId: RunId): Promise<readonly LeaseRow[]>;
   /** Binds the first accepted task id to a lease row; false when another is bound. */
-  bindLeaseTask(leaseId: string, taskId: string): Promise<boolean>;
-  consumption(issuer: string, leaseId: string): Promise<readonly { readonly requestDigest: Digest }[]>;
+  bindLeaseTask(lease: { readonly tenant: Tenant; readonly leaseId: string }, taskId: string): Promise<boolean>;
+  consumption(tenant: Tenant, issuer: string, leaseId: string): Promise<readonly { readonly requestDigest: Digest }[]>;
   idempotency(
+    tenant: Tenant,
     scope: string,
     key: string,
   ): Promise<{ readonly requestDigest: Digest; readonly runId: RunId } | undefined>;

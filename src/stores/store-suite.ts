@@ -131,12 +131,12 @@ function recordTests(inStore: InStore): void {
     assert.equal(outcomes.filter((outcome) => outcome.ok).length, 1);
     const winner = refs[outcomes.findIndex((outcome) => outcome.ok)];
     const requestDigest = digestOfBytes(winner?.runId ?? '');
-    assert.deepEqual(await store.consumption('https://issuer.example', 'lse_1'), [{ requestDigest }]);
+    assert.deepEqual(await store.consumption('t9', 'https://issuer.example', 'lse_1'), [{ requestDigest }]);
     assert.deepEqual(await store.write([useOf('lse_1', 'late')]), {
       ok: false,
       conflict: 'record',
       table: 'consumption',
-      key: 'https://issuer.example lse_1',
+      key: 't9 https://issuer.example lse_1',
       requestDigest,
       runId: winner?.runId,
     });
@@ -148,19 +148,19 @@ function recordTests(inStore: InStore): void {
     assert.deepEqual(await store.write([use('c')]), { ok: true });
     const refused = await store.write([use('b')]);
     assert.equal(!refused.ok && refused.conflict === 'record' && refused.requestDigest, digestOfBytes('b'));
-    assert.equal((await store.consumption('https://issuer.example', 'lse_n')).length, 3);
+    assert.equal((await store.consumption('t9', 'https://issuer.example', 'lse_n')).length, 3);
   });
 
   inStore('an idempotency key stays with its first request and says with which run', async (store) => {
     const ref = refOf('key');
     await committed(store, commitOf(ref, { records: [keyOf(ref, 'k', 'request')] }));
     const held = { requestDigest: digestOfBytes('request'), runId: ref.runId };
-    const refused = { ok: false, conflict: 'record', table: 'idempotency', key: 't9 k', ...held };
+    const refused = { ok: false, conflict: 'record', table: 'idempotency', key: 't9 ask k', ...held };
     const second = refOf('key-2');
     assert.deepEqual(await store.commit(commitOf(second, { records: [keyOf(second, 'k', 'request')] })), refused);
     assert.deepEqual(await store.commit(commitOf(second, { records: [keyOf(second, 'k', 'other')] })), refused);
-    assert.deepEqual(await store.idempotency('t9', 'k'), held);
-    assert.equal(await store.idempotency('t8', 'k'), undefined);
+    assert.deepEqual(await store.idempotency('t9', 'ask', 'k'), held);
+    assert.equal(await store.idempotency('t8', 'ask', 'k'), undefined);
   });
 
   inStore('records are written all or none', async (store) => {
@@ -169,11 +169,11 @@ function recordTests(inStore: InStore): void {
     assert.deepEqual(await store.write([lease]), { ok: true });
     const refused = await store.write([keyOf(ref, 'new', 'x'), artifactOf(ref, 'bytes'), lease]);
     assert.equal(!refused.ok && refused.conflict === 'record' && refused.table, 'lease');
-    assert.equal(await store.idempotency('t9', 'new'), undefined);
+    assert.equal(await store.idempotency('t9', 'ask', 'new'), undefined);
     assert.equal(await store.artifact('t9', artifactOf(ref, 'bytes').digest), undefined);
     const twice = { table: 'lease', row: leaseOf(ref, 'lse_twice') } as const;
     assert.equal((await store.write([twice, twice])).ok, false);
-    assert.equal(await store.lease('lse_twice'), undefined);
+    assert.equal(await store.lease('t9', 'lse_twice'), undefined);
   });
 
   inStore('an artifact is written again without conflict and read back byte for byte', async (store) => {
@@ -204,11 +204,13 @@ function recordTests(inStore: InStore): void {
   inStore('a lease is bound to the first task that is accepted under it', async (store) => {
     const ref = refOf('bind');
     await store.write([{ table: 'lease', row: leaseOf(ref, 'lse_bind') }]);
-    const bound = await Promise.all(['task-a', 'task-b'].map((task) => store.bindLeaseTask('lse_bind', task)));
+    const bound = await Promise.all(
+      ['task-a', 'task-b'].map((task) => store.bindLeaseTask({ tenant: 't9', leaseId: 'lse_bind' }, task)),
+    );
     assert.deepEqual(bound, [true, false]);
-    assert.equal(await store.bindLeaseTask('lse_bind', 'task-a'), true);
-    assert.equal(await store.bindLeaseTask('lse_unknown', 'task-a'), false);
-    assert.equal((await store.lease('lse_bind'))?.taskId, 'task-a');
+    assert.equal(await store.bindLeaseTask({ tenant: 't9', leaseId: 'lse_bind' }, 'task-a'), true);
+    assert.equal(await store.bindLeaseTask({ tenant: 't9', leaseId: 'lse_unknown' }, 'task-a'), false);
+    assert.equal((await store.lease('t9', 'lse_bind'))?.taskId, 'task-a');
     assert.deepEqual(
       (await store.leasesOfRun('t9', ref.runId)).map((row) => row.leaseId),
       ['lse_bind'],

@@ -30,7 +30,7 @@ export function durabilitySuite(name: string, subject: () => Promise<StoreSubjec
     await using store = await place.open(seededClock(START_MS));
     assert.deepEqual(await store.events(ref, 0, 10), commit.events);
     assert.deepEqual(await store.jobs(ref), commit.addJobs);
-    assert.deepEqual(await store.lease('lse_reopen'), leaseOf(ref, 'lse_reopen'));
+    assert.deepEqual(await store.lease('t9', 'lse_reopen'), leaseOf(ref, 'lse_reopen'));
   });
 
   test(`${name}: a closed store refuses to write and says so`, async () => {

@@ -131,6 +131,7 @@ export function leaseOf(ref: RunRef, leaseId: LeaseId): LeaseRow {
 export function useOf(leaseId: string, request: string, useCountMax = 1): RecordWrite {
   return {
     table: 'consumption',
+    tenant: 't9',
     issuer: 'https://issuer.example',
     leaseId,
     useCountMax,
@@ -141,7 +142,8 @@ export function useOf(leaseId: string, request: string, useCountMax = 1): Record
 
 /** An idempotency key bound to a request. */
 export function keyOf(ref: RunRef, key: string, request: string): RecordWrite {
-  return { table: 'idempotency', scope: ref.tenant, key, requestDigest: digestOfBytes(request), runId: ref.runId };
+  const { tenant } = ref;
+  return { table: 'idempotency', tenant, scope: 'ask', key, requestDigest: digestOfBytes(request), runId: ref.runId };
 }
 
 /** An artifact of some text, under its digest. */

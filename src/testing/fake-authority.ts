@@ -60,6 +60,7 @@ export function createFakeAuthority(by: { readonly clock: Clock; readonly ids: I
     },
     consumption: ({ lease, requestDigest }) => ({
       table: 'consumption',
+      tenant: lease.tenant,
       issuer: lease.iss,
       leaseId: lease.jti,
       useCountMax: 1,

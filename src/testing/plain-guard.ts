@@ -120,6 +120,7 @@ export function createPlainGuard(audience: string): Guard {
     },
     consumption: ({ lease, requestDigest }) => ({
       table: 'consumption',
+      tenant: lease.tenant,
       issuer: lease.iss,
       leaseId: lease.jti,
       useCountMax: 1,

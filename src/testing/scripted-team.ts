@@ -194,7 +194,7 @@ async function exchange(
   { store, ids, announcement }: ScriptedTeamOptions,
   by: { readonly dispatch: Dispatch; readonly task: { readonly taskId: string; readonly leaseId: string } },
 ): Promise<string> {
-  const parent = await store.lease(by.task.leaseId);
+  const parent = await store.lease(by.dispatch.tenant, by.task.leaseId);
   if (parent === undefined) throw new Error(`lease ${by.task.leaseId} is in no registry`);
   const row: LeaseRow = {
     ...parent,

@@ -106,7 +106,7 @@ export function commitFault(commit: Commit): string | undefined {
   const strange =
     [head, ...commit.addJobs].find((part) => !isOf(part.ref, ref)) ?? commit.events.find((e) => !isOf(e, ref));
   if (strange !== undefined) return `A commit of run ${of} holds a part of another run.`;
-  const foreign = commit.records.find((record) => tenantOf(record) !== undefined && tenantOf(record) !== ref.tenant);
+  const foreign = commit.records.find((record) => tenantOf(record) !== ref.tenant);
   if (foreign !== undefined) return `A commit of run ${of} holds a ${foreign.table} record of another tenant.`;
   const gap = events.findIndex((event, index) => event.seq !== expectedSeq + index + 1);
   if (gap >= 0) return `A commit of run ${of} expected event ${expectedSeq + gap + 1} and holds ${events[gap]?.seq}.`;
@@ -122,7 +122,6 @@ function headFault(head: RunHead, events: readonly RunEvent[], expectedSeq: numb
 
 const isOf = (part: RunRef, ref: RunRef): boolean => part.tenant === ref.tenant && part.runId === ref.runId;
 
-function tenantOf(record: Commit['records'][number]): string | undefined {
-  if (record.table === 'lease' || record.table === 'effect') return record.row.tenant;
-  return record.table === 'artifact' ? record.tenant : undefined;
+function tenantOf(record: Commit['records'][number]): string {
+  return record.table === 'lease' || record.table === 'effect' ? record.row.tenant : record.tenant;
 }

@@ -3,6 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { CaseOpsError } from '#contracts/error.ts';
+import { migrateDatabase, pragma } from './migrate-database.ts';
 import { APPLICATION_ID, MIGRATIONS } from './schema.ts';
 import { storeError } from './sqlite-error.ts';
 
@@ -14,6 +15,8 @@ export interface DatabaseOptions {
   readonly path: string;
   /** The file may not grow beyond this; undefined means until the disk is full. */
   readonly sizeBytesMax: number | undefined;
+  /** Leaves the tables as they are: for who migrates. */
+  readonly asItIs?: boolean;
 }
 
 /**
@@ -32,7 +35,7 @@ export function openDatabase(options: DatabaseOptions): DatabaseSync {
     db.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on');
     if (options.sizeBytesMax !== undefined)
       db.exec(`pragma max_page_count = ${Math.max(1, Math.floor(options.sizeBytesMax / PAGE_BYTES))}`);
-    migrate(db, path);
+    if (options.asItIs !== true) migrateDatabase(db, path, { to: MIGRATIONS.length });
     return db;
   } catch (error) {
     db?.close();
@@ -54,30 +57,6 @@ function assertOurs(db: DatabaseSync, path: string): void {
   const { tables } = db.prepare('select count(*) as tables from sqlite_schema').get() as { readonly tables: number };
   if (id !== APPLICATION_ID && tables > 0)
     throw refusal(path, 'belongs to another program; name another path, nothing was changed');
-}
-
-function migrate(db: DatabaseSync, path: string): void {
-  if (pragma(db, 'user_version') === MIGRATIONS.length) return;
-  db.exec('begin immediate');
-  try {
-    // Read again under the write lock: another process may have migrated meanwhile.
-    const version = pragma(db, 'user_version');
-    if (version > MIGRATIONS.length)
-      throw refusal(
-        path,
-        `has version ${version} and this program knows up to ${MIGRATIONS.length}; start the newer program`,
-      );
-    for (const migration of MIGRATIONS.slice(version)) db.exec(migration);
-    db.exec(`pragma application_id = ${APPLICATION_ID}; pragma user_version = ${MIGRATIONS.length}; commit`);
-  } catch (error) {
-    if (db.isTransaction) db.exec('rollback');
-    throw error;
-  }
-}
-
-function pragma(db: DatabaseSync, name: 'application_id' | 'user_version'): number {
-  const row = db.prepare(`pragma ${name}`).get() as Readonly<Record<string, number>>;
-  return row[name] ?? 0;
 }
 
 function refusal(path: string, what: string): CaseOpsError {

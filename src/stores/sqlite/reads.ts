@@ -58,26 +58,30 @@ interface StoredLease {
 
 /** Reads of records: leases, uses, idempotency keys, artifacts. */
 export function prepareRecordReads(db: DatabaseSync) {
-  const lease = db.prepare('select lease_id, task_id, json from lease where lease_id = ?');
+  const lease = db.prepare('select lease_id, task_id, json from lease where tenant = ? and lease_id = ?');
   const leases = db.prepare(
     'select lease_id, task_id, json from lease where tenant = ? and run_id = ? order by lease_id',
   );
-  const uses = db.prepare('select request_digest from consumption where issuer = ? and lease_id = ? order by use');
-  const key = db.prepare('select request_digest, run_id from idempotency where scope = ? and key = ?');
+  const uses = db.prepare(
+    'select request_digest from consumption where tenant = ? and issuer = ? and lease_id = ? order by use',
+  );
+  const key = db.prepare('select request_digest, run_id from idempotency where tenant = ? and scope = ? and key = ?');
   const artifact = db.prepare('select bytes from artifact where tenant = ? and digest = ?');
   return {
-    lease: (leaseId: string): LeaseRow | undefined => {
-      const row = lease.get(leaseId) as StoredLease | undefined;
+    lease: (tenant: string, leaseId: string): LeaseRow | undefined => {
+      const row = lease.get(tenant, leaseId) as StoredLease | undefined;
       return row === undefined ? undefined : leaseOf(row.json, row.lease_id, row.task_id);
     },
     leasesOfRun: (tenant: string, runId: RunId): readonly LeaseRow[] =>
       (leases.all(tenant, runId) as unknown as StoredLease[]).map((row) =>
         leaseOf(row.json, row.lease_id, row.task_id),
       ),
-    consumption: (issuer: string, leaseId: string): readonly { readonly requestDigest: Digest }[] =>
-      (uses.all(issuer, leaseId) as { request_digest: Digest }[]).map((row) => ({ requestDigest: row.request_digest })),
-    idempotency: (scope: string, id: string): { requestDigest: Digest; runId: RunId } | undefined => {
-      const row = key.get(scope, id) as { request_digest: Digest; run_id: RunId } | undefined;
+    consumption: (tenant: string, issuer: string, leaseId: string): readonly { readonly requestDigest: Digest }[] =>
+      (uses.all(tenant, issuer, leaseId) as { request_digest: Digest }[]).map((row) => ({
+        requestDigest: row.request_digest,
+      })),
+    idempotency: (tenant: string, scope: string, id: string): { requestDigest: Digest; runId: RunId } | undefined => {
+      const row = key.get(tenant, scope, id) as { request_digest: Digest; run_id: RunId } | undefined;
       return row === undefined ? undefined : { requestDigest: row.request_digest, runId: row.run_id };
     },
     artifact: (tenant: string, digest: Digest): Uint8Array | undefined =>

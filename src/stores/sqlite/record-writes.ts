@@ -43,11 +43,11 @@ export function createRecordWriter(db: DatabaseSync, ledger: LedgerWriter): Reco
 function keyOf(record: RecordWrite): string {
   switch (record.table) {
     case 'lease':
-      return `lease ${record.row.leaseId}`;
+      return `lease ${record.row.tenant} ${record.row.leaseId}`;
     case 'consumption':
-      return `consumption ${record.issuer} ${record.leaseId}`;
+      return `consumption ${record.tenant} ${record.issuer} ${record.leaseId}`;
     case 'idempotency':
-      return `idempotency ${record.scope} ${record.key}`;
+      return `idempotency ${record.tenant} ${record.scope} ${record.key}`;
     case 'artifact':
       return `artifact ${record.tenant} ${record.digest}`;
     case 'effect':
@@ -70,23 +70,25 @@ type Finder = (record: RecordWrite, inListCount: number) => Holder | undefined;
 
 /** Who holds a record's key. A use of a lease is free while fewer than `useCountMax` are stored or in the list. */
 function prepareFinders(db: DatabaseSync): Finder {
-  const lease = db.prepare('select run_id from lease where lease_id = ?');
-  const uses = db.prepare('select request_digest, run_id from consumption where issuer = ? and lease_id = ?');
-  const key = db.prepare('select request_digest, run_id from idempotency where scope = ? and key = ?');
+  const lease = db.prepare('select run_id from lease where tenant = ? and lease_id = ?');
+  const uses = db.prepare(
+    'select request_digest, run_id from consumption where tenant = ? and issuer = ? and lease_id = ?',
+  );
+  const key = db.prepare('select request_digest, run_id from idempotency where tenant = ? and scope = ? and key = ?');
   const effect = db.prepare('select run_id from effect where tenant = ? and (effect_id = ? or idempotency_key = ?)');
   return (record, inListCount) => {
     const twice: Holder | undefined = inListCount > 0 ? {} : undefined;
     switch (record.table) {
       case 'lease':
-        return lease.get(record.row.leaseId) ?? twice;
+        return lease.get(record.row.tenant, record.row.leaseId) ?? twice;
       case 'consumption': {
-        const taken = uses.all(record.issuer, record.leaseId) as Holder[];
+        const taken = uses.all(record.tenant, record.issuer, record.leaseId) as Holder[];
         if (taken.length + inListCount < record.useCountMax) return undefined;
         // The use by the same request, if there is one: its sender gets the first answer again.
         return taken.find((use) => use.request_digest === record.requestDigest) ?? taken[0] ?? {};
       }
       case 'idempotency':
-        return key.get(record.scope, record.key) ?? twice;
+        return key.get(record.tenant, record.scope, record.key) ?? twice;
       case 'artifact':
         return undefined;
       case 'effect':
@@ -100,10 +102,10 @@ type Inserter = (record: RecordWrite, runId: RunId | null) => void;
 function prepareInserters(db: DatabaseSync, ledger: LedgerWriter): Inserter {
   const lease = db.prepare('insert into lease (lease_id, tenant, run_id, task_id, json) values (?, ?, ?, ?, ?)');
   const use = db.prepare(
-    `insert into consumption (issuer, lease_id, use, request_digest, run_id, expires_at)
-     values (?1, ?2, (select count(*) from consumption where issuer = ?1 and lease_id = ?2), ?3, ?4, ?5)`,
+    `insert into consumption (tenant, issuer, lease_id, use, request_digest, run_id, expires_at) values
+     (?1, ?2, ?3, (select count(*) from consumption where tenant = ?1 and issuer = ?2 and lease_id = ?3), ?4, ?5, ?6)`,
   );
-  const key = db.prepare('insert into idempotency (scope, key, request_digest, run_id) values (?, ?, ?, ?)');
+  const key = db.prepare('insert into idempotency (tenant, scope, key, request_digest, run_id) values (?, ?, ?, ?, ?)');
   const artifact = db.prepare('insert or ignore into artifact (tenant, digest, bytes) values (?, ?, ?)');
   return (record, runId) => {
     switch (record.table) {
@@ -113,10 +115,10 @@ function prepareInserters(db: DatabaseSync, ledger: LedgerWriter): Inserter {
         return;
       }
       case 'consumption':
-        use.run(record.issuer, record.leaseId, record.requestDigest, runId, record.expiresAt);
+        use.run(record.tenant, record.issuer, record.leaseId, record.requestDigest, runId, record.expiresAt);
         return;
       case 'idempotency':
-        key.run(record.scope, record.key, record.requestDigest, record.runId);
+        key.run(record.tenant, record.scope, record.key, record.requestDigest, record.runId);
         return;
       case 'artifact':
         artifact.run(record.tenant, record.digest, record.bytes);

@@ -1,125 +1,14 @@
 /**
- * The database's tables, by version. A migration is added at the end and never changed. Every table is strict; keys are
- * (tenant, id) except where the id is unique in the deployment. Source: DESIGN §4.
+ * The database's tables, by version. A migration is added at the end and never changed. Every table is strict; keys are (tenant, id).
+ * Source: DESIGN §4.
  */
+import type { Migration } from '../migration.ts';
+import { runs } from './migrations/0001-runs.ts';
+import { ledger } from './migrations/0002-ledger.ts';
+import { tenantKeys } from './migrations/0003-tenant-keys.ts';
 
 /** `user_version` n means that the first n migrations were applied. */
-export const MIGRATIONS: readonly string[] = [
-  `
-  -- Who is alive: one row per process, so that a heartbeat is one write however many runs it holds.
-  create table owner (
-    owner text primary key,
-    seen_at integer not null,
-    expires_at integer not null
-  ) strict, without rowid;
+export const MIGRATIONS: readonly Migration[] = [runs, ledger, tenantKeys];
 
-  -- The checkpoint of each run and its lock.
-  create table run (
-    tenant text not null,
-    run_id text not null,
-    level text not null check (level in ('central', 'team')),
-    seq integer not null,
-    hash text not null,
-    phase text not null check (phase in ('received', 'planned', 'running', 'blocked', 'cancelling', 'ended')),
-    result text check (result in ('completed', 'no_data', 'partial', 'degraded', 'failed', 'cancelled', 'refused')),
-    needs_human integer not null check (needs_human in (0, 1)),
-    kind text not null,
-    subject text not null,
-    requested_by text not null,
-    started_at text not null,
-    updated_at text not null,
-    lock_owner text not null,
-    fence integer not null,
-    primary key (tenant, run_id)
-  ) strict, without rowid;
-  create index run_started on run (started_at, run_id);
-  create index run_open on run (level, started_at, run_id) where phase <> 'ended';
-
-  create table event (
-    tenant text not null,
-    run_id text not null,
-    seq integer not null,
-    kind text not null,
-    at text not null,
-    json text not null,
-    hash text not null,
-    primary key (tenant, run_id, seq)
-  ) strict, without rowid;
-
-  create table job (
-    tenant text not null,
-    run_id text not null,
-    job_id text not null,
-    todo text not null,
-    primary key (tenant, run_id, job_id)
-  ) strict, without rowid;
-
-  create table lease (
-    lease_id text primary key,
-    tenant text not null,
-    run_id text not null,
-    task_id text,
-    json text not null
-  ) strict, without rowid;
-  create index lease_of_run on lease (tenant, run_id, lease_id);
-
-  create table consumption (
-    issuer text not null,
-    lease_id text not null,
-    use integer not null,
-    request_digest text not null,
-    run_id text,
-    expires_at integer not null,
-    primary key (issuer, lease_id, use)
-  ) strict, without rowid;
-
-  create table idempotency (
-    scope text not null,
-    key text not null,
-    request_digest text not null,
-    run_id text not null,
-    primary key (scope, key)
-  ) strict, without rowid;
-
-  -- Bytes are large: a table with row ids keeps them out of the tree's inner pages.
-  create table artifact (
-    tenant text not null,
-    digest text not null,
-    bytes blob not null,
-    unique (tenant, digest)
-  ) strict;
-
-  create table effect (
-    tenant text not null,
-    effect_id text not null,
-    run_id text not null,
-    idempotency_key text not null,
-    json text not null,
-    primary key (tenant, effect_id)
-  ) strict, without rowid;
-  create unique index effect_once on effect (tenant, idempotency_key);
-  create index effect_of_run on effect (tenant, run_id, effect_id);
-  `,
-  `
-  -- An effect under way or in doubt holds its resource: one writer per resource, across processes.
-  alter table effect add column state text not null default 'in_progress';
-  alter table effect add column lock text;
-  alter table effect add column updated_at text not null default '';
-  create unique index effect_lock on effect (tenant, lock) where lock is not null;
-  create index effect_changed on effect (tenant, updated_at, effect_id);
-
-  create table approval (
-    tenant text not null,
-    approval_id text not null,
-    run_id text not null,
-    state text not null,
-    requested_at text not null,
-    json text not null,
-    primary key (tenant, approval_id)
-  ) strict, without rowid;
-  create index approval_asked on approval (tenant, requested_at, approval_id);
-  create index approval_of_run on approval (tenant, run_id, approval_id);
-  `,
-];
 /** Marks the file as ours ("CaOp"), so that another program's database is never written to. */
 export const APPLICATION_ID = 0x43_61_4f_70;

@@ -67,7 +67,9 @@ function prepareWrites(
   const records = createRecordWriter(db, ledger);
   const applyCommit = createCommitWriter(db, records, ledger);
   const locks = createRunLocks(db);
-  const bind = db.prepare('update lease set task_id = ?1 where lease_id = ?2 and (task_id is null or task_id = ?1)');
+  const bind = db.prepare(
+    'update lease set task_id = ?1 where tenant = ?2 and lease_id = ?3 and (task_id is null or task_id = ?1)',
+  );
   return {
     commit: async (commit) => {
       const fault = commitFault(commit);
@@ -93,7 +95,7 @@ function prepareWrites(
     takeOpenRuns: (level, { owner, ttlMs }, limit) =>
       writer.write(() => locks.takeOpen(level, owner, { nowMs: clock.nowMs(), ttlMs, limit })),
     heartbeat: (owner, ttlMs) => writer.write(() => locks.extend(owner, { nowMs: clock.nowMs(), ttlMs })),
-    bindLeaseTask: (leaseId, taskId) => writer.write(() => bind.run(taskId, leaseId).changes === 1),
+    bindLeaseTask: ({ tenant, leaseId }, taskId) => writer.write(() => bind.run(taskId, tenant, leaseId).changes === 1),
   };
 }
 
