@@ -2,7 +2,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Job, RunRef } from '#contracts/command.ts';
 import type { RunEvent } from '#contracts/event.ts';
-import type { Commit, CommitOutcome, RunHead } from '#ports/store.ts';
+import type { Commit, CommitOutcome } from '#ports/store.ts';
+import { refusalOf, type StoredLock } from '../commit-check.ts';
 import type { LedgerWriter } from './ledger-writes.ts';
 import type { RecordWriter } from './record-writes.ts';
 
@@ -28,21 +29,6 @@ export function createCommitWriter(
     ledger.fold(commit.events);
     return { ok: true };
   };
-}
-
-interface StoredLock {
-  readonly seq: number;
-  readonly fence: number;
-  readonly lock_owner: string;
-}
-
-function refusalOf(commit: Commit, stored: StoredLock | undefined): CommitOutcome | undefined {
-  const { expectedSeq, fence, owner } = commit;
-  if (stored === undefined) return expectedSeq === 0 ? undefined : { ok: false, conflict: 'sequence', actualSeq: 0 };
-  // Opening a run that exists is no matter of locks.
-  if (expectedSeq > 0 && (stored.fence !== fence || stored.lock_owner !== owner))
-    return { ok: false, conflict: 'fence', actualFence: stored.fence };
-  return stored.seq === expectedSeq ? undefined : { ok: false, conflict: 'sequence', actualSeq: stored.seq };
 }
 
 function prepareHead(db: DatabaseSync): (commit: Commit, opening: boolean) => void {
@@ -97,31 +83,4 @@ function prepareJobs(db: DatabaseSync): (ref: RunRef, add: readonly Job[], doneJ
     for (const jobId of doneJobIds) remove.run(ref.tenant, ref.runId, jobId);
     for (const job of add) insert.run(ref.tenant, ref.runId, job.jobId, JSON.stringify(job.todo));
   };
-}
-
-/** What is wrong with a commit before anything is asked of the database, as a sentence; undefined when it is well formed. */
-export function commitFault(commit: Commit): string | undefined {
-  const { ref, events, head, expectedSeq } = commit;
-  const of = `${ref.tenant}/${ref.runId}`;
-  const strange =
-    [head, ...commit.addJobs].find((part) => !isOf(part.ref, ref)) ?? commit.events.find((e) => !isOf(e, ref));
-  if (strange !== undefined) return `A commit of run ${of} holds a part of another run.`;
-  const foreign = commit.records.find((record) => tenantOf(record) !== ref.tenant);
-  if (foreign !== undefined) return `A commit of run ${of} holds a ${foreign.table} record of another tenant.`;
-  const gap = events.findIndex((event, index) => event.seq !== expectedSeq + index + 1);
-  if (gap >= 0) return `A commit of run ${of} expected event ${expectedSeq + gap + 1} and holds ${events[gap]?.seq}.`;
-  return headFault(head, events, expectedSeq);
-}
-
-function headFault(head: RunHead, events: readonly RunEvent[], expectedSeq: number): string | undefined {
-  const last = events.at(-1);
-  if (head.seq !== (last?.seq ?? expectedSeq) || (last !== undefined && head.hash !== last.hash))
-    return `A commit of run ${head.ref.tenant}/${head.ref.runId} has a head at ${head.seq} that is not its last event.`;
-  return undefined;
-}
-
-const isOf = (part: RunRef, ref: RunRef): boolean => part.tenant === ref.tenant && part.runId === ref.runId;
-
-function tenantOf(record: Commit['records'][number]): string {
-  return record.table === 'lease' || record.table === 'effect' ? record.row.tenant : record.tenant;
 }

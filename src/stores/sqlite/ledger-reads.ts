@@ -4,8 +4,8 @@ import type { ApprovalRow } from '#contracts/approval.ts';
 import type { EffectRow } from '#contracts/effect-row.ts';
 import type { RunId } from '#contracts/ids.ts';
 import type { ApprovalQuery, EffectQuery } from '#ports/store.ts';
-import { page } from './page.ts';
-import { approvalOf, effectOf } from './rows.ts';
+import { page } from '../page.ts';
+import { approvalOf, effectOf } from '../rows.ts';
 
 interface StoredEffect {
   readonly effect_id: string;

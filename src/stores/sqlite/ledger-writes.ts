@@ -8,11 +8,9 @@ import type { RunEvent } from '#contracts/event.ts';
 import type { Digest, RunId } from '#contracts/ids.ts';
 import { approvalOfEvent, foldApprovalRow } from '#kernel/approval-inbox.ts';
 import { effectOfEvent, foldEffectRow } from '#kernel/effect-ledger.ts';
-import { holdsResource } from '#kernel/effect-state.ts';
-import type { CommitOutcome } from '#ports/store.ts';
-import { approvalOf, effectOf } from './rows.ts';
-
-type RecordConflict = Extract<CommitOutcome, { readonly conflict: 'record' }>;
+import { resourceLock } from '../effect-lock.ts';
+import type { RecordConflict } from '../record-conflict.ts';
+import { approvalOf, effectOf } from '../rows.ts';
 
 export interface LedgerWriter {
   /** The first event whose effect has no place; undefined when all have one. */
@@ -50,11 +48,6 @@ export function createLedgerWriter(db: DatabaseSync): LedgerWriter {
   };
 }
 
-/** What an open effect holds: at most one row per tenant has it. */
-function lockOf({ state, target, resource }: EffectRow): string | null {
-  return holdsResource(state) ? `${target} ${resource}` : null;
-}
-
 function prepareEffects(db: DatabaseSync) {
   const byKey = db.prepare('select effect_id, run_id, json from effect where tenant = ? and idempotency_key = ?');
   const byLock = db.prepare(
@@ -77,7 +70,7 @@ function prepareEffects(db: DatabaseSync) {
   };
   const saveRow = (row: EffectRow): void => {
     const { tenant, effectId, runId, idempotencyKey, state, updatedAt } = row;
-    save.run(tenant, effectId, runId, idempotencyKey, state, lockOf(row), updatedAt, JSON.stringify(row));
+    save.run(tenant, effectId, runId, idempotencyKey, state, resourceLock(row), updatedAt, JSON.stringify(row));
   };
   return {
     save: saveRow,
@@ -92,7 +85,7 @@ function prepareEffects(db: DatabaseSync) {
       const first = byKey.get(row.tenant, row.idempotencyKey) as Holder | undefined;
       const taken = first !== undefined && (event.kind === 'effect.intended' || first.effect_id !== row.effectId);
       if (taken) return conflictOf(first, `key ${row.idempotencyKey}`);
-      const holder = byLock.get(row.tenant, lockOf(row), row.effectId) as Holder | undefined;
+      const holder = byLock.get(row.tenant, resourceLock(row), row.effectId) as Holder | undefined;
       return holder === undefined ? undefined : conflictOf(holder, `resource ${row.target} ${row.resource}`);
     },
   };

@@ -5,8 +5,8 @@ import type { RunEvent } from '#contracts/event.ts';
 import type { Digest, RunId } from '#contracts/ids.ts';
 import type { LeaseRow } from '#contracts/lease.ts';
 import type { RunHead, RunQuery } from '#ports/store.ts';
-import { page } from './page.ts';
-import { eventOf, headOf, jobOf, leaseOf, type StoredRun } from './rows.ts';
+import { page } from '../page.ts';
+import { eventOf, headOf, jobOf, leaseOf, type StoredRun } from '../rows.ts';
 
 const HEAD_COLUMNS = `tenant, run_id, level, seq, hash, phase, result, needs_human, kind, subject, requested_by, started_at,
   updated_at`;

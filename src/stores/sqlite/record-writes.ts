@@ -1,21 +1,15 @@
 /** Records with unique keys: each is looked up first, so that a refused commit has written nothing. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { Digest, RunId } from '#contracts/ids.ts';
-import type { CommitOutcome, RecordWrite } from '#ports/store.ts';
+import type { RunId } from '#contracts/ids.ts';
+import type { RecordWrite } from '#ports/store.ts';
+import { conflictOf, type Holder, type RecordConflict, recordKey } from '../record-conflict.ts';
 import type { LedgerWriter } from './ledger-writes.ts';
-
-type RecordConflict = Extract<CommitOutcome, { readonly conflict: 'record' }>;
 
 export interface RecordWriter {
   /** The first record whose key is taken, in the database or earlier in the same list; undefined when all can be written. */
   conflict(records: readonly RecordWrite[]): RecordConflict | undefined;
   /** Writes records that have no conflict. `runId` is the run of the commit. */
   insert(records: readonly RecordWrite[], runId: RunId | null): void;
-}
-
-interface Holder {
-  readonly request_digest?: Digest | null;
-  readonly run_id?: RunId | null;
 }
 
 /** Prepares the statements once. */
@@ -26,7 +20,7 @@ export function createRecordWriter(db: DatabaseSync, ledger: LedgerWriter): Reco
     conflict: (records) => {
       const seen = new Map<string, number>();
       for (const record of records) {
-        const key = keyOf(record);
+        const key = recordKey(record);
         const inListCount = seen.get(key) ?? 0;
         seen.set(key, inListCount + 1);
         const holder = find(record, inListCount);
@@ -37,32 +31,6 @@ export function createRecordWriter(db: DatabaseSync, ledger: LedgerWriter): Reco
     insert: (records, runId) => {
       for (const record of records) insert(record, runId);
     },
-  };
-}
-
-function keyOf(record: RecordWrite): string {
-  switch (record.table) {
-    case 'lease':
-      return `lease ${record.row.tenant} ${record.row.leaseId}`;
-    case 'consumption':
-      return `consumption ${record.tenant} ${record.issuer} ${record.leaseId}`;
-    case 'idempotency':
-      return `idempotency ${record.tenant} ${record.scope} ${record.key}`;
-    case 'artifact':
-      return `artifact ${record.tenant} ${record.digest}`;
-    case 'effect':
-      return `effect ${record.row.tenant} ${record.row.idempotencyKey}`;
-  }
-}
-
-function conflictOf(record: RecordWrite, holder: Holder): RecordConflict {
-  return {
-    ok: false,
-    conflict: 'record',
-    table: record.table,
-    key: keyOf(record).slice(record.table.length + 1),
-    requestDigest: holder.request_digest ?? undefined,
-    runId: holder.run_id ?? undefined,
   };
 }
 

@@ -2,8 +2,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { RunRef } from '#contracts/command.ts';
 import type { LockTaken, RunTaken } from '#ports/store.ts';
-import { page } from './page.ts';
-import { headOf, type StoredRun } from './rows.ts';
+import { page } from '../page.ts';
+import { headOf, type StoredRun } from '../rows.ts';
 
 export interface RunLocks {
   /** Inside a transaction. Each taking raises the fence, so that whoever held the run before can no longer write. */

@@ -3,12 +3,11 @@
  * default". Passes the store suite.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import { CaseOpsError } from '#contracts/error.ts';
-import type { RunEvent } from '#contracts/event.ts';
 import type { Clock } from '#ports/clock.ts';
-import type { RecordWrite, RunHead, Store } from '#ports/store.ts';
-import { assertRecordSize } from '../artifacts/table.ts';
-import { commitFault, createCommitWriter } from './commit-writer.ts';
+import type { Store } from '#ports/store.ts';
+import { assertCommit, assertRecordSizes } from '../commit-check.ts';
+import { createListeners, type Listeners } from '../commit-listeners.ts';
+import { createCommitWriter } from './commit-writer.ts';
 import { createGroupWriter } from './group-writer.ts';
 import { openDatabase } from './open-database.ts';
 import { prepareLedgerReads } from './ledger-reads.ts';
@@ -29,8 +28,6 @@ export interface SqliteStoreOptions {
   readonly schedule?: (callback: () => void) => void;
 }
 
-type Listener = (events: readonly RunEvent[], head: RunHead) => void;
-
 /**
  * Opens or creates the store. Throws ERR_STORE with a sentence that says what to do when the place cannot hold one. Every call
  * rejects with ERR_STORE when the disk fails; the store can be used again as soon as the disk can.
@@ -39,15 +36,12 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const { path, clock } = options;
   const db = openDatabase({ path, sizeBytesMax: options.sizeBytesMax });
   const writer = createGroupWriter(db, path, options.schedule ?? ((callback) => void setImmediate(callback)));
-  const listeners = new Set<Listener>();
+  const listeners = createListeners();
   const read = guarded({ ...prepareRunReads(db), ...prepareRecordReads(db), ...prepareLedgerReads(db) }, path);
   return {
     ...read,
     ...prepareWrites(db, writer, { clock, listeners }),
-    onCommit: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    onCommit: listeners.add,
     [Symbol.asyncDispose]: async () => {
       if (!db.isOpen) return;
       writer.close();
@@ -61,7 +55,7 @@ type Writes = Pick<Store, 'commit' | 'write' | 'takeLock' | 'takeOpenRuns' | 'he
 function prepareWrites(
   db: DatabaseSync,
   writer: ReturnType<typeof createGroupWriter>,
-  { clock, listeners }: { readonly clock: Clock; readonly listeners: Iterable<Listener> },
+  { clock, listeners }: { readonly clock: Clock; readonly listeners: Listeners },
 ): Writes {
   const ledger = createLedgerWriter(db);
   const records = createRecordWriter(db, ledger);
@@ -72,13 +66,11 @@ function prepareWrites(
   );
   return {
     commit: async (commit) => {
-      const fault = commitFault(commit);
-      if (fault !== undefined) throw new CaseOpsError('ERR_INVARIANT', fault, { at: 'store' });
-      assertRecordSizes(commit.records);
+      assertCommit(commit);
       return writer.write(
         () => applyCommit(commit),
         (outcome) => {
-          if (outcome.ok) tell(listeners, commit.events, commit.head);
+          if (outcome.ok) listeners.tell(commit.events, commit.head);
         },
       );
     },
@@ -97,21 +89,6 @@ function prepareWrites(
     heartbeat: (owner, ttlMs) => writer.write(() => locks.extend(owner, { nowMs: clock.nowMs(), ttlMs })),
     bindLeaseTask: ({ tenant, leaseId }, taskId) => writer.write(() => bind.run(taskId, tenant, leaseId).changes === 1),
   };
-}
-
-function assertRecordSizes(rows: readonly RecordWrite[]): void {
-  for (const row of rows) if (row.table === 'artifact') assertRecordSize(row.bytes.byteLength);
-}
-
-/** A listener's failure is its own: the commit stands, the others are told, and the process is warned. */
-function tell(listeners: Iterable<Listener>, events: readonly RunEvent[], head: RunHead): void {
-  for (const listener of listeners) {
-    try {
-      listener(events, head);
-    } catch (error) {
-      process.emitWarning(error instanceof Error ? error : String(error), { code: 'CASEOPS_COMMIT_LISTENER' });
-    }
-  }
 }
 
 type Promised<T> = {

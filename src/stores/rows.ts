@@ -1,4 +1,4 @@
-/** Rows as SQLite gives them, parsed once. A row that does not hold its own schema is ERR_STORE with its key. */
+/** Rows as a database gives them, parsed once. A row that does not hold its own schema is ERR_STORE with its key. */
 import { type ApprovalRow, approvalRow } from '#contracts/approval.ts';
 import type { Job, RunRef } from '#contracts/command.ts';
 import { type EffectRow, effectRow } from '#contracts/effect-row.ts';
