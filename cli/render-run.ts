@@ -49,8 +49,10 @@ export function summaryLine(run: RunView): string {
   const word = run.result ?? run.state;
   const kind = word === 'completed' ? 'ok' : word === 'failed' || word === 'refused' ? 'bad' : 'warn';
   const settled = run.steps.filter((step) => step.state === 'settled').length;
+  const takenOver = run.steps.filter((step) => step.origin !== null).length;
   const facts = [
     `${settled} of ${run.steps.length} steps`,
+    ...(takenOver === 0 ? [] : [`${takenOver} taken over`]),
     ...(run.goal === null ? [] : [`${run.used.toolCallCount} of ${run.goal.budget.toolCallCountMax} tool calls`]),
     `${run.effects.length} effects`,
     ...(run.durationMs === null ? [] : [`${run.durationMs} ms`]),
@@ -70,7 +72,7 @@ export function renderSteps(run: RunView): string {
     offset(step.startedAt),
     offset(step.settledAt),
     step.dependsOn.length === 0 ? '–' : step.dependsOn.map((dependency) => dependency.stepId).join(','),
-    String(step.attempts.length),
+    step.origin === null ? String(step.attempts.length) : `${step.origin.runId}/${step.origin.stepId}`,
     step.evidence.join(', ') ||
       step.skipReason ||
       step.errors[0]?.message ||
@@ -78,7 +80,7 @@ export function renderSteps(run: RunView): string {
       '–',
   ]);
   return table([
-    ['step', 'team/skill', 'status', 'began', 'settled', 'after', 'attempts', 'evidence or reason'],
+    ['step', 'team/skill', 'status', 'began', 'settled', 'after', 'attempts or earlier run', 'evidence or reason'],
     ...rows,
   ]);
 }
@@ -96,7 +98,10 @@ export function nextCommand(run: RunView): string {
 
 function sentence(number: number, claim: RunView['claims'][number]): string {
   const [first = '', ...rest] = wrap(claim.text, COLUMNS);
-  const evidence = [...new Set(claim.evidence.map((item) => item.ref))].join(', ');
+  const sources = claim.evidence.map(({ ref, observedIn }) =>
+    observedIn === null ? ref : `${ref} (from ${observedIn.runId})`,
+  );
+  const evidence = [...new Set(sources)].join(', ');
   const mark = claim.kind === 'inference' ? ' (inferred)' : '';
   return [
     `${String(number).padStart(2)}. ${first}`,

@@ -17,6 +17,7 @@ const KIND: Readonly<Record<string, string>> = {
   prohibition: 'prohibition',
   lease_registry: 'lease registry',
   effect_ledger: 'effect ledger',
+  earlier_run: 'earlier run',
 };
 
 export function renderWhy(why: WhyView): string {

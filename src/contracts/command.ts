@@ -7,6 +7,7 @@ import type { Artifact } from './artifact.ts';
 import type { Usage } from './budget.ts';
 import type { AdoptedTool, PermittedCall, RefusedCall, SettledCall } from './call-events.ts';
 import type { CapabilitySnapshot } from './capability-snapshot.ts';
+import type { EarlierResult, PresentGrant } from './earlier-result.ts';
 import type { ErrorRecord } from './error.ts';
 import type { Evidence } from './evidence.ts';
 import type { BlockedReason, Origin, Proposer } from './event.ts';
@@ -88,6 +89,14 @@ export type Command =
       readonly leaseId: LeaseId;
       readonly audience: string;
       readonly deadlineAt: string;
+    })
+  /** Settles a ready step with what an earlier run of the session has settled. `grant` is what the person may do now. */
+  | (Base & {
+      readonly kind: 'reuse';
+      readonly stepId: StepId;
+      readonly planVersion: number;
+      readonly earlier: EarlierResult;
+      readonly grant: PresentGrant;
     })
   | (AtStep & { readonly kind: 'start'; readonly taskId: string; readonly contextId: string })
   /** A delivered artifact with its address in the artifact store; accepted or not by the kernel. Usage is counted by the receiver. */

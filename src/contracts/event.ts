@@ -9,6 +9,7 @@ import { usage } from './budget.ts';
 import { CALL_EVENT_BODIES, governedOrigin } from './call-events.ts';
 import { capabilityCard } from './capability-snapshot.ts';
 import { EFFECT_EVENT_BODIES } from './effect-events.ts';
+import { resultOrigin } from './earlier-result.ts';
 import { errorRecord } from './error.ts';
 import { evidence, toolCall } from './evidence.ts';
 import { goalContract } from './goal.ts';
@@ -63,6 +64,8 @@ export const origin = z.discriminatedUnion('level', [
     requestedBy: z.string().max(256),
     sessionId,
     idempotencyKey: z.string().max(256).optional(),
+    /** Runs of the same person and session that this one follows, latest first: what they have settled may settle its steps. */
+    earlierRunIds: z.array(runId).max(16).optional(),
     requestDigest: digest,
     /** The span that asked, when the request came with one or was traced. */
     traceparent: traceparent.optional(),
@@ -142,6 +145,18 @@ export const EVENT_BODIES = {
   }),
   'step.started': z.strictObject({ ...at, dispatchId, taskId: z.string().max(128), contextId: z.string().max(128) }),
   'step.attempt_failed': z.strictObject({ ...at, dispatchId, error: errorRecord, retryAt: timestamp.optional() }),
+  /** A step takes the result of an earlier run, by reference: `step.settled` follows. Nobody was dispatched and nothing called. */
+  'step.reused': z.strictObject({
+    stepId,
+    planVersion: z.int().min(1),
+    origin: resultOrigin,
+    /** The time at which its freshness was measured, and the age of its oldest observation then. */
+    asOf: timestamp,
+    ageMs: z.int().min(0),
+    /** Whose grant, as it is now, allows it; under which policy of the step's team. */
+    authorisedFor: z.string().max(256),
+    policyDigest: digest.optional(),
+  }),
   'step.settled': z.strictObject({
     result: stepResult,
     dispatchId: dispatchId.optional(),

@@ -9,6 +9,9 @@ import { action, goalId, name, semver, sessionId, tenant, timestamp } from './id
 
 export const GOAL_VERSION = '1.0.0';
 
+/** The constraint of a goal whose asker wants everything looked up again: nothing of an earlier run settles its steps. */
+export const FRESH_EVIDENCE = 'fresh-evidence';
+
 const entity = z.union([z.string().min(1).max(256), z.array(z.string().min(1).max(256)).min(1).max(64)]);
 
 /** An output the goal asks for; the run needs the required ones and degrades without the others. */

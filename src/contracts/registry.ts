@@ -54,14 +54,14 @@ const nouns: Readonly<Record<string, readonly [version: string, schema: z.ZodTyp
   receipt: ['1.0.0', effectReceipt],
   'effect-record': ['1.0.0', effectRecord],
   'effect-row': ['1.0.0', effectRow],
-  'run-view': ['1.1.0', runView],
+  'run-view': ['1.2.0', runView],
   'run-summary': ['1.0.0', runSummary],
-  'why-view': ['1.0.0', whyView],
+  'why-view': ['1.1.0', whyView],
 };
 
 /** Of events whose body has grown since it was first published. */
 const EVENT_CONTRACT_VERSIONS: Readonly<Partial<Record<string, string>>> = {
-  'run.received': '1.2.0',
+  'run.received': '1.3.0',
   'run.blocked': '1.1.0',
   'run.unblocked': '1.1.0',
   'tool.adopted': '1.1.0',

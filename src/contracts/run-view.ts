@@ -15,7 +15,7 @@ import { action, digest, name, runId, sessionId, stepId, tenant, timestamp } fro
 import { dependency, finding } from './plan.ts';
 import { runResult, stepStatus } from './step-result.ts';
 
-export const RUN_VIEW_VERSION = '1.1.0';
+export const RUN_VIEW_VERSION = '1.2.0';
 
 export const attemptView = z.strictObject({
   attempt: z.int().min(1),
@@ -52,11 +52,15 @@ export const stepView = z.strictObject({
   missing: z.array(z.string()),
   errors: z.array(errorRecord),
   skipReason: z.string().nullable(),
+  /** The step of the session's earlier run whose result this one takes over; null when it was asked for in this run. */
+  origin: z.strictObject({ runId, stepId, observedAt: timestamp, ageMs: z.int().min(0).nullable() }).nullable(),
 });
 export type StepView = z.infer<typeof stepView>;
 
-/** A claim with its evidence resolved; `ref` is the anchor at its version. */
-export const claimView = claim.extend({ evidence: z.array(evidence.extend({ ref: z.string() })) });
+/** A claim with its evidence resolved; `ref` is the anchor at its version, `observedIn` the earlier run that observed it, if another did. */
+export const claimView = claim.extend({
+  evidence: z.array(evidence.extend({ ref: z.string(), observedIn: z.strictObject({ runId, stepId }).nullable() })),
+});
 export type ClaimView = z.infer<typeof claimView>;
 
 export const runView = z.strictObject({
@@ -136,6 +140,7 @@ export const whyLink = z.strictObject({
     'prohibition',
     'lease_registry',
     'effect_ledger',
+    'earlier_run',
   ]),
   /** What it is: an id, an anchor at its version, a tool's name. */
   ref: z.string(),

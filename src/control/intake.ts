@@ -4,13 +4,14 @@
  */
 import type { Intake } from '#contracts/command.ts';
 import type { BlockedReason } from '#contracts/event.ts';
-import { GOAL_VERSION, goalContract, type GoalContract } from '#contracts/goal.ts';
+import { FRESH_EVIDENCE, GOAL_VERSION, goalContract, type GoalContract } from '#contracts/goal.ts';
 import { CaseOpsError } from '#contracts/error.ts';
 import type { GoalKind, OutputRule } from '#ports/goal-kind.ts';
 import type { Ids } from '#ports/ids.ts';
 import type { IntakePort, IntakeRequest } from '#ports/model.ts';
 import { demandedActions } from './demanded-actions.ts';
 import { readEntities } from './goal-entities.ts';
+import { wantsFreshLook } from './fresh-wish.ts';
 import { declaredLanguages, detectLanguage, recognisedBy } from './goal-language.ts';
 import { assertGoalText, foldText } from './goal-text.ts';
 import { readNegations, type TextReading } from './prohibitions.ts';
@@ -150,7 +151,7 @@ function freeze(
       ...(forEach === undefined ? {} : { forEach }),
     })),
     prohibitedActions: read.prohibited,
-    constraints: kind.constraints,
+    constraints: [...kind.constraints, ...(wantsFreshLook(read.reading.asked) ? [FRESH_EVIDENCE] : [])],
     evidencePolicy: { factsNeedEvidence: true, observationAgeMsMax: kind.observationAgeMsMax },
     claims: kind.claims.filter(({ output }) => output === undefined || !dropped.has(output)),
     budget: kind.budget,

@@ -7,12 +7,14 @@ import type { RunState } from '#kernel/run-state.ts';
 import type { Prepared, RunHandlers } from '#ports/driver.ts';
 import { cancelTask, type Cancellations } from './cancel-task.ts';
 import { composeAnswerOf } from './consolidator.ts';
+import { mayReuse } from '#kernel/decide-reuse.ts';
 import { prepareDispatch } from './dispatch-step.ts';
 import { createLeaseBook } from './lease-book.ts';
 import { noEffects } from './no-effects.ts';
 import { planRun } from './planning-loop.ts';
 import { prepareAwait, proposeEffect } from './propose-effect.ts';
 import type { RunContext } from './run-context.ts';
+import { reuseOrDispatch } from './reuse-step.ts';
 import { sendStep } from './send-step.ts';
 
 const PLANNER_TIMEOUT_MS = 5_000;
@@ -45,7 +47,11 @@ function prepare(
   by: { readonly todo: JobTodo; readonly at: string },
 ): Prepared | undefined {
   const { todo, at } = by;
-  if (todo.kind === 'dispatch') return prepareDispatch(context, state, { todo, at });
+  if (todo.kind === 'dispatch') {
+    const step = state.steps.get(todo.stepId);
+    // Earlier runs are read outside of the unit of work: the todo is kept as a job.
+    return step !== undefined && mayReuse(state, step) ? undefined : prepareDispatch(context, state, { todo, at });
+  }
   const command = prepareAwait(context.workload, todo, at);
   return command === undefined ? undefined : { command, records: [] };
 }
@@ -87,8 +93,9 @@ function perform(
     case 'proposeEffect':
     case 'applyEffect':
       return performEffect(todo, state, { context, signal });
-    case 'await':
     case 'dispatch':
+      return reuseOrDispatch(context, state, { todo, signal });
+    case 'await':
       // Decided in the unit of work that listed it; there is nothing to do after it.
       return Promise.resolve();
     default:

@@ -9,7 +9,7 @@ import type { SubmitRequest } from '#ports/run-desk.ts';
 import type { RecordWrite, Store } from '#ports/store.ts';
 import type { AdmissionQueue } from './admission-queue.ts';
 import type { GoalRate } from './goal-rate.ts';
-import { readFollowing } from './earlier-entities.ts';
+import { readFollowing, sessionRuns } from './earlier-runs.ts';
 import { errorOf } from './refusal.ts';
 import type { RunDeskOptions } from './run-desk.ts';
 
@@ -89,8 +89,8 @@ async function openRun(desk: Desk, grant: RootGrant, { request, requestDigest }:
     const by = { grant, sessionId };
     const readWith = (given: Readonly<Record<string, string>>): ReturnType<typeof read> =>
       read(desk, { text, language: request.language, given }, by);
-    const { language, ...intake } =
-      request.sessionId === undefined ? await readWith({}) : await readFollowing(desk.store, by, readWith);
+    const earlier = request.sessionId === undefined ? [] : await sessionRuns(desk.store, by);
+    const { language, ...intake } = await readFollowing(earlier, readWith);
     const records: RecordWrite[] =
       idempotencyKey === undefined
         ? []
@@ -109,6 +109,7 @@ async function openRun(desk: Desk, grant: RootGrant, { request, requestDigest }:
       requestedBy: grant.sub,
       sessionId,
       requestDigest,
+      ...(earlier.length === 0 ? {} : { earlierRunIds: earlier.map(({ runId }) => runId) }),
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
       ...(request.traceparent === undefined ? {} : { traceparent: request.traceparent }),
     } as const;

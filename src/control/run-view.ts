@@ -3,7 +3,7 @@ import type { EffectRow } from '#contracts/effect-row.ts';
 import type { Proposer, RunEvent } from '#contracts/event.ts';
 import { anchorAtVersion, type Evidence } from '#contracts/evidence.ts';
 import type { GoalContract } from '#contracts/goal.ts';
-import type { Digest } from '#contracts/ids.ts';
+import type { Digest, RunId, StepId } from '#contracts/ids.ts';
 import { RUN_VIEW_VERSION, type RunSummary, type RunView, type StepView } from '#contracts/run-view.ts';
 import type { AttemptState, RunState, StepState } from '#kernel/run-state.ts';
 import { spanIdOf, traceIdOfRun } from '#kernel/span-identity.ts';
@@ -37,6 +37,7 @@ function runViewOf(
   const { origin, accepted, answer } = state;
   const evidence = new Map((answer?.evidence ?? []).map((item): [string, Evidence] => [item.evidenceId, item]));
   const { endedAt } = beside;
+  const earlier = observedEarlier(state);
   return {
     contractVersion: RUN_VIEW_VERSION,
     runId: state.ref.runId,
@@ -60,13 +61,15 @@ function runViewOf(
             proposer: beside.proposer,
           },
     findings: accepted === undefined ? [...state.lastFindings] : [],
-    steps: [...state.steps.values()].map(stepView),
+    steps: [...state.steps.values()].map((step) => stepView(step, state)),
     blocked: state.blocked ?? null,
     claims: (answer?.claims ?? []).map((claim) => ({
       ...claim,
       evidence: claim.evidenceIds.flatMap((id) => {
         const item = evidence.get(id);
-        return item === undefined ? [] : [{ ...item, ref: anchorAtVersion(item) }];
+        return item === undefined
+          ? []
+          : [{ ...item, ref: anchorAtVersion(item), observedIn: earlier.get(item.evidenceId) ?? null }];
       }),
     })),
     unsaid: answer?.unsaid ?? [],
@@ -106,7 +109,31 @@ export function goalView(goal: GoalContract, digest: Digest): NonNullable<RunVie
   return { goalId, digest, kind, purpose, entities, requestedOutputs, prohibitedActions, constraints, budget };
 }
 
-function stepView(step: StepState): StepView {
+/** Evidence that an earlier run observed: by its id, which run and step. */
+function observedEarlier(state: RunState): ReadonlyMap<string, { readonly runId: RunId; readonly stepId: StepId }> {
+  const found = [...state.steps.values()].flatMap(({ origin, result }) =>
+    origin === undefined
+      ? []
+      : (result?.evidence ?? []).map(
+          ({ evidenceId }) => [evidenceId, { runId: origin.runId, stepId: origin.stepId }] as const,
+        ),
+  );
+  return new Map(found);
+}
+
+function originView({ origin, settledAt }: StepState, { goal }: RunState): StepView['origin'] {
+  if (origin === undefined) return null;
+  const { runId, stepId, observedAt } = origin;
+  const asOf = goal?.asOf ?? settledAt;
+  return {
+    runId,
+    stepId,
+    observedAt,
+    ageMs: asOf === undefined ? null : Math.max(0, millisOf(asOf) - millisOf(observedAt)),
+  };
+}
+
+function stepView(step: StepState, state: RunState): StepView {
   const { stepId, team, skillId, skillVersion, required, dependsOn } = step.definition;
   const startedAt = step.attempts[0]?.dispatchedAt ?? null;
   const settledAt = step.settledAt ?? null;
@@ -131,6 +158,7 @@ function stepView(step: StepState): StepView {
     missing: step.result?.missing ?? [],
     errors,
     skipReason: step.skipReason ?? null,
+    origin: originView(step, state),
   };
 }
 

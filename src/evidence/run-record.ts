@@ -3,7 +3,7 @@ import type { Artifact } from '#contracts/artifact.ts';
 import type { RunRef } from '#contracts/command.ts';
 import type { EffectRow } from '#contracts/effect-row.ts';
 import type { RunEvent } from '#contracts/event.ts';
-import type { StepId } from '#contracts/ids.ts';
+import type { RunId, StepId } from '#contracts/ids.ts';
 import type { LeaseRow } from '#contracts/lease.ts';
 import { verifyChain } from '#kernel/chain.ts';
 import { foldRun } from '#kernel/evolve.ts';
@@ -29,6 +29,8 @@ export interface RunRecord {
   readonly artifactFaults: ReadonlyMap<StepId, string>;
   /** What settled each effect step, as far as it reads back. */
   readonly effectProofs: ReadonlyMap<StepId, EffectProof>;
+  /** The runs whose results this one took over, as far as they exist. */
+  readonly earlier: ReadonlyMap<RunId, RunRecord>;
   readonly leases: ReadonlyMap<string, LeaseRow>;
   readonly effects: readonly EffectRow[];
   /** Why the effect ledger does not read back: then nothing is shown by it. */
@@ -37,6 +39,19 @@ export interface RunRecord {
 
 /** Undefined when there is no such run. */
 export async function readRunRecord(store: Store, ref: RunRef): Promise<RunRecord | undefined> {
+  const record = await readOne(store, ref);
+  const runIds = new Set([...(record?.state.steps.values() ?? [])].flatMap(({ origin }) => origin?.runId ?? []));
+  if (record === undefined || runIds.size === 0) return record;
+  const earlier = new Map<RunId, RunRecord>();
+  for (const runId of runIds) {
+    // Only what was settled first-hand is taken over: there is nothing behind an earlier run.
+    const other = await readOne(store, { tenant: ref.tenant, runId });
+    if (other !== undefined) earlier.set(runId, other);
+  }
+  return { ...record, earlier };
+}
+
+async function readOne(store: Store, ref: RunRef): Promise<RunRecord | undefined> {
   const events = await allEvents(store, ref);
   const state = foldRun(events);
   if (state === undefined) return undefined;
@@ -60,6 +75,7 @@ export async function readRunRecord(store: Store, ref: RunRef): Promise<RunRecor
     state,
     artifacts,
     artifactFaults,
+    earlier: new Map(),
     effectProofs: await readEffectProofs(store, ref, state),
     leases: new Map(leases.map((row) => [row.leaseId, row])),
     effects,

@@ -15,6 +15,7 @@ import { renderSlot } from '#kernel/render-slot.ts';
 import { digestOf } from '#kernel/digest.ts';
 import type { Store } from '#ports/store.ts';
 import { absenceLinks } from './why-absence.ts';
+import { earlierLink } from './why-earlier.ts';
 import { effectLinks } from './why-effect.ts';
 import { broken, link } from './why-link.ts';
 import { readRunRecord, type RunRecord } from './run-record.ts';
@@ -115,6 +116,12 @@ function evidenceLinks(record: RunRecord, claim: Claim, item: Evidence): readonl
 }
 
 function originLinks(record: RunRecord, of: { readonly item: Evidence; readonly stepId: StepId }): readonly WhyLink[] {
+  const { origin } = record.state.steps.get(of.stepId) ?? {};
+  if (origin !== undefined) {
+    const earlier = record.earlier.get(origin.runId);
+    const first = earlierLink(record, origin, earlier);
+    return earlier === undefined ? [first] : [first, ...stepLinks(earlier, { ...of, stepId: origin.stepId })];
+  }
   const proof = record.effectProofs.get(of.stepId);
   return proof === undefined ? stepLinks(record, of) : effectLinks(record, { stepId: of.stepId, proof });
 }

@@ -28,6 +28,7 @@ import { decideGiveUp } from './decide-give-up.ts';
 import { decidePropose } from './decide-plan.ts';
 import { decideNoteProposal } from './decide-proposal.ts';
 import { decideReplayEffect } from './decide-replay.ts';
+import { decideReuse } from './decide-reuse.ts';
 import { decideDeliver, decideFail } from './decide-result.ts';
 import { decideRecover, decideTick } from './decide-time.ts';
 import { type Decision, refused } from './decision.ts';
@@ -67,6 +68,7 @@ const DECIDERS: { readonly [K in Kind]: Decider<K> } = {
   answerStep: decideAnswerStep,
   propose: decidePropose,
   dispatch: decideDispatch,
+  reuse: decideReuse,
   start: decideStart,
   noteProposal: decideNoteProposal,
   deliver: decideDeliver,

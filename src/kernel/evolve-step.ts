@@ -68,6 +68,7 @@ function openStep(
     notBeforeAt: undefined,
     result: undefined,
     artifactId: undefined,
+    origin: undefined,
     toolCalls: [],
     settledAt: undefined,
     skipReason: undefined,
@@ -103,6 +104,14 @@ export function dispatchStep(state: RunState, { body, at }: EventOf<'step.dispat
     state.delayed.delete(body.stepId);
     state.inFlight.add(body.stepId);
     state.phase = 'running';
+  });
+}
+
+/** What settles the step next comes from an earlier run. */
+export function reuseStep(state: RunState, { body }: EventOf<'step.reused'>): void {
+  withStep(state, body.stepId, (step) => {
+    step.origin = body.origin;
+    step.artifactId = body.origin.artifactId;
   });
 }
 
@@ -172,6 +181,8 @@ export function settleStep(state: RunState, { body, at }: EventOf<'step.settled'
     if (step.definition.required && (result.status === 'completed' || result.status === 'degraded'))
       state.completedRequiredStepCount += 1;
     if (result.status === 'degraded') state.fallbackUsed = true;
+    // Accepted in the run that it comes from: here it counts from now on.
+    if (step.origin !== undefined) for (const item of result.evidence) keepEvidence(state, item);
     // Whoever closed the step, somebody must still find out what became of its effect.
     if (result.errors.some(({ code }) => code === 'ERR_EFFECT_UNKNOWN')) needPeople(state);
     // The error of a failed attempt is in the list already.

@@ -13,6 +13,8 @@ export interface PlanFacts {
   readonly workloads: Map<StepId, string>;
   /** Step → the task of its last attempt. */
   readonly tasks: Map<StepId, string>;
+  /** Step → the artifact of the earlier run that settles it. */
+  readonly origins: Map<StepId, string>;
   goal: string | undefined;
 }
 

@@ -34,6 +34,36 @@ export function addStarted({ draft }: GraphFold, body: EventBody<'step.started'>
   draft.status(nodeId('step', stepId), 'waiting');
 }
 
+/** The step rests on a step of an earlier run, by reference: that run's own graph says what is behind it. */
+export function addReused({ draft, facts, run }: GraphFold, body: EventBody<'step.reused'>): void {
+  const { stepId, origin, asOf, ageMs, authorisedFor } = body;
+  const { runId, artifactId, artifactRef, observedAt, resultHash } = origin;
+  const earlierRun = draft.node({ kind: 'run', ref: runId, status: 'earlier' });
+  const earlier = draft.node({
+    kind: 'step',
+    ref: earlierStepRef(origin),
+    status: 'completed',
+    digest: resultHash,
+    detail: { runId, stepId: origin.stepId, seq: String(origin.seq), hash: origin.hash, observedAt },
+  });
+  const detail = { artifactRef, runId };
+  const artifact = draft.node({ kind: 'artifact', ref: artifactId, status: 'accepted', digest: artifactRef, detail });
+  const verdict = { asOf, ageMs: String(ageMs), authorisedFor };
+  const decision = draft.node({ kind: 'decision', ref: `reuse ${stepId}`, status: 'reused', detail: verdict });
+  const step = nodeId('step', stepId);
+  draft.edge('DERIVED_FROM', run, earlierRun);
+  draft.edge('DECOMPOSED_INTO', earlierRun, earlier);
+  draft.edge('DERIVED_FROM', step, earlier);
+  draft.edge('PRODUCED', earlier, artifact);
+  draft.edge('VALIDATED_BY', step, decision);
+  facts.origins.set(stepId, artifact);
+}
+
+/** A step of another run, as this run's graph names it. */
+function earlierStepRef({ runId, stepId }: EventBody<'step.reused'>['origin']): string {
+  return `${runId}/${stepId}`;
+}
+
 export function addFailure({ draft }: GraphFold, { body, seq }: Event<'step.attempt_failed'>): void {
   const { dispatchId, error } = body;
   const task = draft.node({ kind: 'delegated_task', ref: dispatchId, status: 'failed' });
@@ -88,6 +118,8 @@ export function addSettled(fold: GraphFold, { result, dispatchId, toolCalls }: E
   const { draft, facts } = fold;
   const { stepId, status, producer } = result;
   draft.status(nodeId('step', stepId), status);
+  const earlier = facts.origins.get(stepId);
+  if (earlier !== undefined) for (const item of result.evidence) draft.edge('USED', earlier, addEvidence(draft, item));
   const task = dispatchId === undefined ? undefined : draft.node({ kind: 'delegated_task', ref: dispatchId, status });
   if (task === undefined) return;
   const known = String(facts.workloads.get(stepId) === producer);

@@ -22,6 +22,7 @@ import {
   addArtifact,
   addDispatch,
   addFailure,
+  addReused,
   addSettled,
   addSkipped,
   addStarted,
@@ -62,6 +63,8 @@ function addEvent(builder: Builder, event: RunEvent): void {
       return addStarted(into, event.body);
     case 'step.attempt_failed':
       return addFailure(into, event);
+    case 'step.reused':
+      return addReused(into, event.body);
     case 'step.settled':
       return addSettled(into, event.body);
     case 'step.skipped':
@@ -107,7 +110,13 @@ function isOf<F extends string>(event: RunEvent, family: F): event is Family<F> 
 }
 
 class Builder implements GraphDraft {
-  readonly facts: PlanFacts = { skills: new Map(), workloads: new Map(), tasks: new Map(), goal: undefined };
+  readonly facts: PlanFacts = {
+    skills: new Map(),
+    workloads: new Map(),
+    tasks: new Map(),
+    origins: new Map(),
+    goal: undefined,
+  };
   readonly run: string;
   readonly #first: RunEvent;
   readonly #nodes = new Map<string, GraphNode>();

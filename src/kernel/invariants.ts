@@ -62,7 +62,7 @@ function conformingResult(state: RunState, event: RunEvent): readonly string[] {
 
 /** Nothing starts before its dependencies are satisfied: looked up one by one, not counted. */
 function dependenciesSatisfied(state: RunState, event: RunEvent): readonly string[] {
-  if (event.kind !== 'step.dispatched') return [];
+  if (event.kind !== 'step.dispatched' && event.kind !== 'step.reused') return [];
   const { stepId } = event.body;
   const step = state.steps.get(stepId);
   if (step === undefined) return [`Step ${stepId} is dispatched and not of the plan.`];
@@ -167,8 +167,11 @@ function oneWriterPerField(state: RunState, event: RunEvent): readonly string[] 
   if (event.kind === 'plan.accepted' && state.accepted !== undefined) return ['The run has a plan already.'];
   if (event.kind === 'answer.composed' && state.answer !== undefined) return ['The run has an answer already.'];
   if (event.kind !== 'step.settled' || event.body.result.artifactRef === undefined) return [];
-  const { stepId, attempt } = event.body.result;
-  return wrongWriter(state.steps.get(stepId), { attempt, dispatchId: event.body.dispatchId });
+  const { stepId, attempt, artifactRef } = event.body.result;
+  const step = state.steps.get(stepId);
+  // Taken over from an earlier run: that run's step wrote it.
+  if (step?.origin !== undefined && step.origin.artifactRef === artifactRef) return [];
+  return wrongWriter(step, { attempt, dispatchId: event.body.dispatchId });
 }
 
 /** Only the executor of the step's current attempt writes its result. */

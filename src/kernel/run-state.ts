@@ -6,6 +6,7 @@
 import type { Answer } from '#contracts/answer.ts';
 import type { CapabilityCard } from '#contracts/capability-snapshot.ts';
 import type { RunRef } from '#contracts/command.ts';
+import type { ResultOrigin } from '#contracts/earlier-result.ts';
 import type { ErrorRecord } from '#contracts/error.ts';
 import type { Evidence, ToolCall } from '#contracts/evidence.ts';
 import type { BlockedReason, Origin } from '#contracts/event.ts';
@@ -66,6 +67,8 @@ export interface StepState {
   notBeforeAt: string | undefined;
   result: StepResult | undefined;
   artifactId: ArtifactId | undefined;
+  /** Where its result was first settled, when that is an earlier run. */
+  origin: ResultOrigin | undefined;
   toolCalls: readonly ToolCall[];
   settledAt: string | undefined;
   skipReason: string | undefined;

@@ -63,6 +63,11 @@ function branchOf(traced: Traced, evidence: GraphNode): readonly WhyLink[] {
   const effect = predecessors(graph, evidence.id, 'PRODUCED').find(({ kind }) => kind === 'effect');
   if (effect !== undefined) return [...head, ...effectLinks(traced, evidence, effect)];
   const artifact = predecessors(graph, evidence.id, 'USED').find(({ status }) => status === 'accepted');
+  const earlier =
+    artifact === undefined
+      ? undefined
+      : predecessors(graph, artifact.id, 'PRODUCED').find(({ kind }) => kind === 'step');
+  if (earlier !== undefined) return [...head, recordLink(evidence, `artifact ${artifact?.ref}`), earlierLink(earlier)];
   const tool = one(predecessors(graph, evidence.id, 'PRODUCED'));
   const task = artifact === undefined ? undefined : one(predecessors(graph, artifact.id, 'PRODUCED'));
   const worker = workerOf(graph, task, tool);
@@ -146,6 +151,13 @@ function workerLink(worker: GraphNode | undefined): WhyLink {
   const holds = worker?.detail['known'] === 'true';
   const note = holds ? 'its workload is the one the card names' : 'its workload is not the one the card names';
   return link('worker', { node: worker, ref: worker?.ref ?? 'none', note }, { fine: 'Known', holds });
+}
+
+/** By reference: what is behind it stands in the graph and log of the earlier run. */
+function earlierLink(earlier: GraphNode): WhyLink {
+  const { runId, stepId, seq } = earlier.detail;
+  const note = `settled by event ${seq} of ${runId}, step ${stepId}`;
+  return link('earlier_run', { node: earlier, ref: earlier.ref, note }, { fine: 'Known', holds: true });
 }
 
 function taskLink(task: GraphNode | undefined, artifact: GraphNode | undefined): WhyLink {

@@ -18,7 +18,7 @@ const grant: RootGrant = {
 };
 const digest = `sha256:${'0'.repeat(64)}` as const;
 const view: RunView = {
-  contractVersion: '1.1.0',
+  contractVersion: '1.2.0',
   runId: 'run_1',
   tenant: 't9',
   sessionId: null,

@@ -19,5 +19,9 @@ export function renderSentence(claim: ClaimView): Markup {
 
 /** The records under a sentence, each once. */
 export function sourcesOf(claim: ClaimView): string {
-  return [...new Set(claim.evidence.map((item) => item.ref))].join(', ');
+  return [
+    ...new Set(
+      claim.evidence.map(({ ref, observedIn }) => (observedIn === null ? ref : `${ref} (from ${observedIn.runId})`)),
+    ),
+  ].join(', ');
 }

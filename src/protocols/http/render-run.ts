@@ -173,13 +173,24 @@ function steps(run: RunView): Markup | undefined {
   </section>`;
 }
 
+/** Which earlier run the step's result comes from. */
+function takenOver({ origin }: StepView): Markup | undefined {
+  if (origin === null) return undefined;
+  return html`<p class="quiet note">
+    Taken over from <a class="rec" href="/runs/${origin.runId}">${origin.runId}</a> step ${origin.stepId}, observed at
+    ${origin.observedAt}
+  </p>`;
+}
+
 function stepRow(step: StepView): Markup {
   const note = step.skipReason ?? step.errors[0]?.message ?? step.attempts.at(-1)?.error?.message;
   return html`<tr>
     <th scope="row" class="rec">${step.stepId}</th>
     <td>${step.team}</td>
     <td class="rec">${step.skillId}</td>
-    <td>${renderStepStatus(step)}${note === undefined ? undefined : html`<p class="quiet note">${note}</p>`}</td>
+    <td>
+      ${renderStepStatus(step)}${note === undefined ? undefined : html`<p class="quiet note">${note}</p>`}${takenOver(step)}
+    </td>
     <td class="r num">${step.durationMs === null ? '–' : `${step.durationMs} ms`}</td>
   </tr>`;
 }

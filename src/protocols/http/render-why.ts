@@ -16,6 +16,7 @@ const KIND: Readonly<Record<WhyLink['kind'], string>> = {
   prohibition: 'Prohibition',
   lease_registry: 'Lease registry',
   effect_ledger: 'Effect ledger',
+  earlier_run: 'Earlier run',
 };
 
 export interface WhyParts {
