@@ -47,3 +47,10 @@ test('an event that is missing, repeated or in another order is found', () => {
   assert.ok(first !== undefined && second !== undefined);
   for (const events of [[second], [first, first], [second, first]]) assert.equal(verifyChain(HEAD, events).ok, false);
 });
+
+test('a sealed event verifies whatever its actor is called, also where no canonical form exists', () => {
+  for (const actor of ['"quoted" \\ é\n', 'ops@t9', '\ud800']) {
+    const event = sealEvent(HEAD, { kind: 'cancel.settled', body: { unresolved: [] } }, { ...BY, actor });
+    assert.deepEqual(verifyChain(HEAD, [event]).ok, true);
+  }
+});

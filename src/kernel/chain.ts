@@ -2,7 +2,8 @@
 import type { RunRef } from '#contracts/command.ts';
 import { EVENT_VERSION, type EventDraft, type RunEvent } from '#contracts/event.ts';
 import type { Digest } from '#contracts/ids.ts';
-import { digestOf } from './digest.ts';
+import { digestOf, digestOfBytes } from './digest.ts';
+import { stringText } from './plain-canonical.ts';
 
 export interface ChainHead {
   readonly ref: RunRef;
@@ -14,6 +15,16 @@ export interface ChainHead {
 function hashOf(event: Omit<RunEvent, 'hash' | 'body'>): Digest {
   const { tenant, runId, seq, kind, schemaVersion, at, actor, prev, bodyDigest } = event;
   return digestOf({ tenant, runId, seq, kind, schemaVersion, at, actor, prev, bodyDigest });
+}
+
+/** The same bytes written by hand, since most of what a run hashes are envelopes; a text with a lone surrogate takes the long way. */
+function sealHash(event: Omit<RunEvent, 'hash' | 'body'>): Digest {
+  const { tenant, runId, seq, kind, schemaVersion, at, actor, prev, bodyDigest } = event;
+  const [by, of, run, when] = [stringText(actor), stringText(tenant), stringText(runId), stringText(at)];
+  if (by === undefined || of === undefined || run === undefined || when === undefined) return hashOf(event);
+  return digestOfBytes(
+    `{"actor":${by},"at":${when},"bodyDigest":"${bodyDigest}","kind":"${kind}","prev":"${prev}","runId":${run},"schemaVersion":${schemaVersion},"seq":${seq},"tenant":${of}}`,
+  );
 }
 
 /** Appends a draft to the chain that ends at `head`. */
@@ -33,7 +44,7 @@ export function sealEvent(
     prev: head.hash,
     bodyDigest: digestOf(draft.body),
   } as const;
-  return { ...open, body: draft.body, hash: hashOf(open) } as RunEvent;
+  return { ...open, body: draft.body, hash: sealHash(open) } as RunEvent;
 }
 
 export type ChainVerdict =

@@ -14,6 +14,7 @@ import { giveUpCommand } from './give-up.ts';
 import { createHeartbeat } from './heartbeat.ts';
 import { createJobRunner, type JobRunner } from './job-runner.ts';
 import { createMailboxes } from './mailbox.ts';
+import { hashNatively } from './native-sha256.ts';
 import { type RunKernel, shippedKernel } from './run-kernel.ts';
 import { createRunTable, type HeldRun, runKey } from './run-table.ts';
 import { createRunWriter, type RunWriter } from './run-writer.ts';
@@ -48,6 +49,7 @@ const POLL_MS = 250;
 
 /** Opens the driver; dispose it before its store. */
 export function createLocalDriver(options: LocalDriverOptions): Driver<RunState> {
+  hashNatively();
   const host = createHost(options);
   const { mailboxes, writer, waiters, handlers } = host;
   const deliver: Driver<RunState>['deliver'] = async (ref, command, records = []) => {
