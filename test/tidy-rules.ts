@@ -58,7 +58,7 @@ const PACKAGES: readonly (readonly [pattern: RegExp, places: readonly string[]])
   [/^@modelcontextprotocol\//, ['src/protocols/mcp/']],
   [/^(hono|@hono\/)/, ['src/protocols/http/']],
   [/^(jose|@cedar-policy\/)/, ['src/authority/']],
-  [/^(kysely|pg|aws4fetch)$/, ['src/stores/']],
+  [/^(kysely|pg|aws4fetch)$/, ['src/stores/', 'src/testing/postgres-cluster.ts']],
   [/^(nodemailer|smtp-server|@openfeature\/)/, ['src/effects/', 'src/testing/', 'cases/']],
   [/^@opentelemetry\//, ['src/telemetry/']],
   [/^(ai|@ai-sdk\/|cockatiel)/, ['src/protocols/model/']],

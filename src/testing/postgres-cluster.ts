@@ -3,19 +3,27 @@
  * listens on 127.0.0.1 only, lives in a temporary directory, and is gone when its process is, however that ended.
  */
 import { execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chown, mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import pg from 'pg';
 import { CaseOpsError } from '#contracts/error.ts';
 
 const run = promisify(execFile);
 
+export interface PostgresDatabase extends AsyncDisposable {
+  readonly url: string;
+}
+
 export interface PostgresCluster extends AsyncDisposable {
   /** A superuser's connection to the database `postgres`, with a password. */
   readonly url: string;
+  /** An empty database of its own, dropped at the end with whoever is still connected. */
+  database(): Promise<PostgresDatabase>;
   /** False when the server is somebody else's (`PG_URL`): then it is not restarted. */
   readonly ours: boolean;
   /** Ends every connection at once and starts again, as after a crash of the machine. */
@@ -43,6 +51,7 @@ function foreignCluster(url: string): PostgresCluster {
   const refuse = (): Promise<never> => Promise.reject(fault('The server that PG_URL names is not ours to stop.'));
   return {
     url,
+    database: () => newDatabase(url),
     ours: false,
     restart: refuse,
     stop: refuse,
@@ -69,14 +78,34 @@ async function startCluster(): Promise<PostgresCluster> {
   const port = await startOnFreePort(home, control);
   const guard = guardOf(join(bin, 'pg_ctl'), home, who);
   const options = serverOptions(port);
+  const url = `postgres://${USER}:${PASSWORD}@127.0.0.1:${port}/postgres`;
   return {
-    url: `postgres://${USER}:${PASSWORD}@127.0.0.1:${port}/postgres`,
+    url,
+    database: () => newDatabase(url),
     ours: true,
     restart: () => control('-m', 'immediate', '-l', join(home, 'log'), '-o', options, 'restart'),
     stop: () => control('-m', 'immediate', 'stop'),
     start: () => control('-l', join(home, 'log'), '-o', options, 'start'),
     [Symbol.asyncDispose]: guard,
   };
+}
+
+async function newDatabase(server: string): Promise<PostgresDatabase> {
+  const name = `caseops_${randomBytes(6).toString('hex')}`;
+  await tell(server, `create database ${name}`);
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return { url: url.href, [Symbol.asyncDispose]: () => tell(server, `drop database if exists ${name} with (force)`) };
+}
+
+async function tell(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
 }
 
 /** A test's many connections fit, nothing listens but 127.0.0.1, and what was acknowledged is on the disk. */
