@@ -45,9 +45,10 @@ export function headOf(row: StoredRun): RunHead {
   };
 }
 
-/** A sealed event from its stored text. The chain is verified by who audits, not at each load. */
-export function eventOf(json: string, ref: RunRef, seq: number): RunEvent {
-  return parsed(runEvent, json, `event ${ref.tenant}/${ref.runId}#${seq}`);
+/** A sealed event from its stored text, or from what was read of it. The chain is verified by who audits, not at each load. */
+export function eventOf(stored: unknown, ref: RunRef, seq: number): RunEvent {
+  const what = `event ${ref.tenant}/${ref.runId}#${seq}`;
+  return typeof stored === 'string' ? parsed(runEvent, stored, what) : held(runEvent, stored, what);
 }
 
 /** A job from its stored todo. */
@@ -89,13 +90,18 @@ function parsed<T>(schema: Threshold<T>, json: string, what: string): T {
   } catch (cause) {
     throw unreadable(what, 'is not JSON', cause);
   }
+  return held(schema, value, what);
+}
+
+function held<T>(schema: Threshold<T>, value: unknown, what: string): T {
   const checked = schema.safeParse(value);
   if (checked.success) return checked.data;
   const [issue] = checked.error.issues;
   throw unreadable(what, `does not hold its schema at /${issue?.path.map(String).join('/') ?? ''}`, checked.error);
 }
 
-function unreadable(what: string, why: string, cause: unknown): CaseOpsError {
+/** A stored thing that cannot be what was written. */
+export function unreadable(what: string, why: string, cause: unknown): CaseOpsError {
   return new CaseOpsError(
     'ERR_STORE',
     `The stored ${what} ${why}; it was changed outside of the program or written by a newer version: restore a backup.`,

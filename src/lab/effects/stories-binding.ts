@@ -99,8 +99,8 @@ async function playEditedStore(stage: Stage): Promise<Told> {
 /** Changes what is to be sent, in the event that holds the request; returns how many rows were changed. */
 function editRequest(path: string, runId: string): number {
   using database = new DatabaseSync(path);
-  const edit = `update event set json = replace(json, '"channel":"mail"', '"channel":"post"')
-    where run_id = ? and kind = 'approval.requested'`;
+  const edit = `update event_batch set json = replace(json, '"channel":"mail"', '"channel":"post"')
+    where run_id = ? and json like '%"kind":"approval.requested"%'`;
   return Number(database.prepare(edit).run(runId).changes);
 }
 

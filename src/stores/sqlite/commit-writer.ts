@@ -4,6 +4,7 @@ import type { Job, RunRef } from '#contracts/command.ts';
 import type { RunEvent } from '#contracts/event.ts';
 import type { Commit, CommitOutcome } from '#ports/store.ts';
 import { refusalOf, type StoredLock } from '../commit-check.ts';
+import { batchText } from './event-batch.ts';
 import type { LedgerWriter } from './ledger-writes.ts';
 import type { RecordWriter } from './record-writes.ts';
 
@@ -23,7 +24,7 @@ export function createCommitWriter(
     const refused = refusalOf(commit, stored) ?? records.conflict(commit.records) ?? ledger.conflict(commit.events);
     if (refused !== undefined) return refused;
     saveHead(commit, stored === undefined);
-    saveEvents(commit.events);
+    saveEvents(ref, commit.events);
     saveJobs(ref, commit.addJobs, commit.doneJobIds);
     records.insert(commit.records, ref.runId);
     ledger.fold(commit.events);
@@ -66,13 +67,14 @@ function prepareHead(db: DatabaseSync): (commit: Commit, opening: boolean) => vo
   };
 }
 
-function prepareEvents(db: DatabaseSync): (events: readonly RunEvent[]) => void {
+function prepareEvents(db: DatabaseSync): (ref: RunRef, events: readonly RunEvent[]) => void {
   const insert = db.prepare(
-    'insert into event (tenant, run_id, seq, kind, at, json, hash) values (?, ?, ?, ?, ?, ?, ?)',
+    'insert into event_batch (tenant, run_id, seq, first_seq, prev, json) values (?, ?, ?, ?, ?, ?)',
   );
-  return (events) => {
-    for (const event of events)
-      insert.run(event.tenant, event.runId, event.seq, event.kind, event.at, JSON.stringify(event), event.hash);
+  return (ref, events) => {
+    const [first, last] = [events[0], events.at(-1)];
+    if (first === undefined || last === undefined) return;
+    insert.run(ref.tenant, ref.runId, last.seq, first.seq, first.prev, batchText(events));
   };
 }
 

@@ -38,15 +38,15 @@ async function filled(): Promise<{ readonly path: string } & AsyncDisposable> {
   return { path, [Symbol.asyncDispose]: () => rm(directory, { recursive: true }) };
 }
 
-/** Every row of every table but the one that says when. */
+/** Every row of every table but the one that says when; of the log the events, however they lie in rows. */
 function rowsOf(path: string): unknown {
   using db = new DatabaseSync(path);
-  const tables = db.prepare(`select name from sqlite_schema where type = 'table' order by name`).all();
+  const tables = db.prepare(`select name from sqlite_schema where type in ('table', 'view') order by name`).all();
   return Object.fromEntries(
     tables
       .map(({ name }) => String(name))
-      .filter((name) => name !== 'schema_version')
-      .map((name) => [name, db.prepare(`select * from "${name}" order by 1, 2`).all()]),
+      .filter((name) => name !== 'schema_version' && name !== 'event_batch')
+      .map((name) => [name, db.prepare(`select * from "${name}" order by 1, 2, 3`).all()]),
   );
 }
 

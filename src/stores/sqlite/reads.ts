@@ -6,7 +6,8 @@ import type { Digest, RunId } from '#contracts/ids.ts';
 import type { LeaseRow } from '#contracts/lease.ts';
 import type { RunHead, RunQuery } from '#ports/store.ts';
 import { page } from '../page.ts';
-import { eventOf, headOf, jobOf, leaseOf, type StoredRun } from '../rows.ts';
+import { headOf, jobOf, leaseOf, type StoredRun } from '../rows.ts';
+import { eventsOfBatch, type StoredBatch } from './event-batch.ts';
 
 const HEAD_COLUMNS = `tenant, run_id, level, seq, hash, phase, result, needs_human, kind, subject, requested_by, started_at,
   updated_at`;
@@ -15,7 +16,7 @@ const HEAD_COLUMNS = `tenant, run_id, level, seq, hash, phase, result, needs_hum
 export function prepareRunReads(db: DatabaseSync) {
   const head = db.prepare(`select ${HEAD_COLUMNS} from run where tenant = ? and run_id = ?`);
   const events = db.prepare(
-    'select seq, json from event where tenant = ? and run_id = ? and seq > ? order by seq limit ?',
+    'select first_seq, seq, prev, json from event_batch where tenant = ? and run_id = ? and seq > ? order by seq',
   );
   const jobs = db.prepare('select job_id, todo from job where tenant = ? and run_id = ? order by job_id');
   const runs = db.prepare(
@@ -33,8 +34,14 @@ export function prepareRunReads(db: DatabaseSync) {
       return row === undefined ? undefined : headOf(row);
     },
     events: (ref: RunRef, afterSeq: number, limit: number): readonly RunEvent[] => {
-      const rows = events.all(ref.tenant, ref.runId, afterSeq, page(limit)) as { seq: number; json: string }[];
-      return rows.map((row) => eventOf(row.json, ref, row.seq));
+      const found: RunEvent[] = [];
+      for (const row of events.iterate(ref.tenant, ref.runId, afterSeq)) {
+        if (found.length >= page(limit)) break;
+        // A row may begin before what was asked for.
+        for (const event of eventsOfBatch(row as unknown as StoredBatch, ref))
+          if (event.seq > afterSeq) found.push(event);
+      }
+      return found.slice(0, page(limit));
     },
     jobs: (ref: RunRef): readonly Job[] => {
       const rows = jobs.all(ref.tenant, ref.runId) as { job_id: string; todo: string }[];

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { seededClock } from '#testing/seeded-clock.ts';
 import { storeSuite } from '../store-suite.ts';
 import type { StoreSubject } from '../suite-subject.ts';
-import { artifactOf, commitOf, refOf, START_MS } from '../suite-samples.ts';
+import { artifactOf, commitOf, committed, refOf, START_MS } from '../suite-samples.ts';
 import { openSqliteStore, type SqliteStoreOptions } from './sqlite-store.ts';
 
 interface Place extends AsyncDisposable {
@@ -110,7 +110,7 @@ test('a stored event that was changed by hand is named by its run and sequence',
   await using store = openAt(at.path);
   await store.commit(commitOf(refOf('edited')));
   const raw = new DatabaseSync(at.path);
-  raw.exec(`update event set json = json_remove(json, '$.actor')`);
+  raw.exec(`update event_batch set json = json_remove(json, '$[0].actor')`);
   raw.close();
   await assert.rejects(
     store.events(refOf('edited'), 0, 10),
@@ -168,4 +168,38 @@ test("a listener's failure costs neither the commit nor the other listeners", as
   assert.deepEqual(await store.commit(commitOf(refOf('listener'))), { ok: true });
   assert.equal(heardCount, 1);
   assert.equal((await warned).message, 'listener');
+});
+
+test('events are read as they were sealed, from any sequence and as many as were asked for', async () => {
+  await using at = await place();
+  await using store = openAt(at.path);
+  const ref = refOf('batches');
+  const first = commitOf(ref, { eventCount: 3 });
+  const after = await committed(store, first);
+  const second = commitOf(ref, { after, eventCount: 4 });
+  await committed(store, second);
+  const all = [...first.events, ...second.events];
+  for (const [afterSeq, limit] of [
+    [0, 10],
+    [1, 1],
+    [2, 3],
+    [5, 10],
+    [6, 1],
+    [7, 5],
+    [0, 0],
+  ] as const)
+    assert.deepEqual(await store.events(ref, afterSeq, limit), all.slice(afterSeq, afterSeq + limit));
+});
+
+test('a row that does not hold the events it says is named by their sequences', async () => {
+  await using at = await place();
+  await using store = openAt(at.path);
+  const ref = refOf('cut');
+  await store.commit(commitOf(ref, { eventCount: 3 }));
+  const raw = new DatabaseSync(at.path);
+  raw.exec(`update event_batch set json = json_remove(json, '$[1]')`);
+  await assert.rejects(store.events(ref, 0, 10), refusedWith(/events t9\/run_cut#1-3 are not 3 events/));
+  raw.exec(`update event_batch set json = '['`);
+  raw.close();
+  await assert.rejects(store.events(ref, 0, 10), refusedWith(/events t9\/run_cut#1-3 are not JSON/));
 });
