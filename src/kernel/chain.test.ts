@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RunEvent } from '#contracts/event.ts';
-import { type ChainHead, sealEvent, verifyChain } from './chain.ts';
+import { bodyText, type ChainHead, sealEvent, verifyChain } from './chain.ts';
 import { digestOf } from './digest.ts';
 
 const HEAD: ChainHead = { ref: { tenant: 't9', runId: 'run_1' }, seq: 0, hash: '' };
@@ -52,5 +52,15 @@ test('a sealed event verifies whatever its actor is called, also where no canoni
   for (const actor of ['"quoted" \\ é\n', 'ops@t9', '\ud800']) {
     const event = sealEvent(HEAD, { kind: 'cancel.settled', body: { unresolved: [] } }, { ...BY, actor });
     assert.deepEqual(verifyChain(HEAD, [event]).ok, true);
+  }
+});
+
+test('the text of a body is the same whether this process sealed the event or read it, and says what the body says', () => {
+  for (const reason of ['One.', '\ud800']) {
+    const event = sealEvent(HEAD, { kind: 'cancel.requested', body: { reason, by: 'requester@t9' } }, BY);
+    const read = structuredClone(event);
+    assert.equal(bodyText(event), bodyText(read));
+    assert.deepEqual(JSON.parse(bodyText(event)), event.body);
+    assert.deepEqual(verifyChain(HEAD, [read]).ok, true);
   }
 });

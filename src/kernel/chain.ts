@@ -2,6 +2,7 @@
 import type { RunRef } from '#contracts/command.ts';
 import { EVENT_VERSION, type EventDraft, type RunEvent } from '#contracts/event.ts';
 import type { Digest } from '#contracts/ids.ts';
+import { canonicalText } from './canonical.ts';
 import { digestOf, digestOfBytes } from './digest.ts';
 import { stringText } from './plain-canonical.ts';
 
@@ -27,6 +28,21 @@ function sealHash(event: Omit<RunEvent, 'hash' | 'body'>): Digest {
   );
 }
 
+/** The texts that were hashed, for as long as their events live: a store need not write them again. */
+const bodyTexts = new WeakMap<object, string>();
+
+/** An event's body as JSON: as it was hashed, where this process sealed it. */
+export function bodyText({ body }: RunEvent): string {
+  return bodyTexts.get(body) ?? canonicalText(body) ?? JSON.stringify(body);
+}
+
+function sealBody(body: EventDraft['body']): Digest {
+  const text = canonicalText(body);
+  if (text === undefined) return digestOf(body);
+  bodyTexts.set(body, text);
+  return digestOfBytes(text);
+}
+
 /** Appends a draft to the chain that ends at `head`. */
 export function sealEvent(
   head: ChainHead,
@@ -42,7 +58,7 @@ export function sealEvent(
     at: by.at,
     actor: by.actor,
     prev: head.hash,
-    bodyDigest: digestOf(draft.body),
+    bodyDigest: sealBody(draft.body),
   } as const;
   return { ...open, body: draft.body, hash: sealHash(open) } as RunEvent;
 }

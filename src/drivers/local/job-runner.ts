@@ -12,6 +12,9 @@ const TRY_COUNT_MAX = 4;
 const BACKOFF_MS = 100;
 const BACKOFF_MS_MAX = 5_000;
 
+/** One for all: nearly every job ends so, reported by itself, and a trace for each would cost more than the job. */
+const OBSOLETE = new CaseOpsError('ERR_CANCELLED', 'The run no longer needs this job.', { at: 'driver' });
+
 const NO_SLOT: Slots = { take: () => Promise.resolve(), give: () => undefined };
 
 export interface JobRunnerOptions {
@@ -67,7 +70,7 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
   return {
     reconcile: (ref, jobs) => {
       const ofRun = running.get(keyOf(ref));
-      for (const one of ofRun?.values() ?? []) if (!jobs.has(one.jobId)) one.controller.abort(obsolete(ref, one.jobId));
+      for (const one of ofRun?.values() ?? []) if (!jobs.has(one.jobId)) one.controller.abort(OBSOLETE);
       if (closing === undefined) for (const job of jobs.values()) if (ofRun?.has(job.jobId) !== true) start(job);
     },
     drain: async (reason) => {
@@ -128,10 +131,6 @@ function createPerforming(options: JobRunnerOptions): (job: Job, signal: AbortSi
 }
 
 const keyOf = ({ tenant, runId }: RunRef): string => `${tenant}/${runId}`;
-
-function obsolete(ref: RunRef, jobId: string): CaseOpsError {
-  return new CaseOpsError('ERR_CANCELLED', `Job ${jobId} of run ${keyOf(ref)} is no longer needed.`, { at: 'driver' });
-}
 
 function unreported(job: Job): ErrorRecord {
   const message = `Job ${job.jobId} of run ${keyOf(job.ref)} ended without a report that the run accepted.`;

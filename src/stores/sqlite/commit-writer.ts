@@ -16,19 +16,41 @@ export function createCommitWriter(
 ): (commit: Commit) => CommitOutcome {
   const locked = db.prepare('select seq, fence, lock_owner from run where tenant = ? and run_id = ?');
   const saveHead = prepareHead(db);
+  const advance = prepareAdvance(db);
   const saveEvents = prepareEvents(db);
   const saveJobs = prepareJobs(db);
   return (commit) => {
     const { ref } = commit;
-    const stored = locked.get(ref.tenant, ref.runId) as StoredLock | undefined;
-    const refused = refusalOf(commit, stored) ?? records.conflict(commit.records) ?? ledger.conflict(commit.events);
-    if (refused !== undefined) return refused;
-    saveHead(commit, stored === undefined);
+    // Most commits only move their run on; any other, and one that may be refused, is looked at first.
+    const advanced =
+      commit.records.length === 0 && ledger.conflict(commit.events) === undefined ? advance(commit) : false;
+    if (!advanced) {
+      const stored = locked.get(ref.tenant, ref.runId) as StoredLock | undefined;
+      const refused = refusalOf(commit, stored) ?? records.conflict(commit.records) ?? ledger.conflict(commit.events);
+      if (refused !== undefined) return refused;
+      saveHead(commit, stored === undefined);
+    }
     saveEvents(ref, commit.events);
     saveJobs(ref, commit.addJobs, commit.doneJobIds);
     records.insert(commit.records, ref.runId);
     ledger.fold(commit.events);
     return { ok: true };
+  };
+}
+
+/** Moves a run on whose place in lists stays: under its fence, from where its decider saw it. False for every other commit. */
+function prepareAdvance(db: DatabaseSync): (commit: Commit) => boolean {
+  const advance = db.prepare(
+    `update run set seq = ?, hash = ?, updated_at = ?
+     where tenant = ? and run_id = ? and seq = ? and fence = ? and lock_owner = ?
+       and phase = ? and needs_human = ? and kind = ? and subject = ? and result is ?`,
+  );
+  return ({ ref, expectedSeq, fence, owner, head }) => {
+    if (expectedSeq === 0) return false;
+    const { seq, hash, updatedAt, phase, needsHuman, kind, subject, result = null } = head;
+    const stays = [phase, needsHuman ? 1 : 0, kind, subject, result];
+    const { changes } = advance.run(seq, hash, updatedAt, ref.tenant, ref.runId, expectedSeq, fence, owner, ...stays);
+    return changes === 1;
   };
 }
 

@@ -4,6 +4,7 @@
  */
 import type { RunRef } from '#contracts/command.ts';
 import type { RunEvent } from '#contracts/event.ts';
+import { bodyText } from '#kernel/chain.ts';
 import { eventOf, unreadable } from '../rows.ts';
 
 /** A row of `event_batch`. */
@@ -18,17 +19,13 @@ export interface StoredBatch {
 
 /** The text of a row: each event without tenant, run, sequence and the hash before it. */
 export function batchText(events: readonly RunEvent[]): string {
-  return JSON.stringify(
-    events.map(({ kind, schemaVersion, at, actor, bodyDigest, hash, body }) => ({
-      kind,
-      schemaVersion,
-      at,
-      actor,
-      bodyDigest,
-      hash,
-      body,
-    })),
-  );
+  return `[${events.map(eventText).join(',')}]`;
+}
+
+/** Written by hand around the body's text, which was made when it was hashed; only the actor can need escaping. */
+function eventText(event: RunEvent): string {
+  const { kind, schemaVersion, at, actor, bodyDigest, hash } = event;
+  return `{"kind":"${kind}","schemaVersion":${schemaVersion},"at":"${at}","actor":${JSON.stringify(actor)},"bodyDigest":"${bodyDigest}","hash":"${hash}","body":${bodyText(event)}}`;
 }
 
 /** The events of a row, each held against its schema. Throws ERR_STORE for a row that is not what was written. */
