@@ -27,18 +27,18 @@ export async function drillEffects({ only, json, output }: DrillOptions): Promis
     onStory: ({ ok, title }) =>
       hint(`${ok ? tone('ok', 'ok', process.stderr) : tone('bad', 'FAILED', process.stderr)} ${title}`),
   });
-  if (json === true || output === 'json') printJson(drill.check);
+  if (json === true || output === 'json') printJson(drill);
   else if (output === 'jsonl') printLines(drill.stories);
   else print(render(drill));
-  return drill.check.ok ? EXIT.ok : EXIT.drillFailed;
+  return drill.ok ? EXIT.ok : EXIT.drillFailed;
 }
 
-function render({ check, stories }: EffectDrill): string {
-  const { passed, failed } = check.counts;
-  const { duplicateCount, unapprovedCount } = check.figures;
+function render({ counts, figures, failures, stories }: EffectDrill): string {
+  const { passed, failed } = counts;
+  const { duplicateCount, unapprovedCount } = figures;
   return [
     table([['story', '', 'effects at target', 'held by'], ...stories.map(rowOf)]),
-    ...check.failures.map(({ id, expected, got }) => `${id}\n  expected ${expected}\n  got      ${got}`),
+    ...failures.map(({ id, expected, got }) => `${id}\n  expected ${expected}\n  got      ${got}`),
     `${passed} held, ${failed} did not. Duplicates ${duplicateCount}, unapproved ${unapprovedCount}.`,
   ].join('\n\n');
 }

@@ -1,4 +1,7 @@
-/** What every checking command prints with `--json`: one object on stdout. Source: SURFACES "Check object". */
+/**
+ * What every checking command prints with `--json`: one object on stdout. A drill adds the stories it
+ * played. Source: SURFACES "Check object".
+ */
 
 export interface CheckObject {
   readonly name: string;

@@ -23,8 +23,8 @@ export interface StoryReport {
   readonly guard: string;
 }
 
-export interface EffectDrill {
-  readonly check: CheckObject;
+/** The check object with what it rests on: per story the effects counted at the target and the guard that held. */
+export interface EffectDrill extends CheckObject {
   readonly stories: readonly StoryReport[];
 }
 
@@ -50,7 +50,7 @@ export async function runEffectDrill(options: EffectDrillOptions = {}): Promise<
     stories.push(report);
     onStory?.(report);
   }
-  return { check: checkOf(stories, STORIES.length - stories.length), stories };
+  return { ...checkOf(stories, STORIES.length - stories.length), stories };
 }
 
 async function playStory(story: Story, breakName: SeededBreakName | undefined): Promise<StoryReport> {
