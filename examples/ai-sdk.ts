@@ -5,7 +5,7 @@
  */
 import { generateText, stepCountIs, tool } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
-import { createGoverned, type Governed } from 'caseops';
+import { governedTool, type GovernedTool } from 'caseops';
 import { z } from 'zod';
 
 const CLAIMS: Readonly<Record<string, object>> = {
@@ -20,23 +20,19 @@ export const getClaim = tool({
   execute: async ({ claim_id }) => CLAIMS[claim_id] ?? null,
 });
 
-export const openGoverned = (actions = ['claims:read']): { governed: Governed; claim: typeof getClaim } => {
+export const openGoverned = (actions = ['claims:read']): GovernedTool<typeof getClaim> =>
   // governed: these ten lines
-  const governed = createGoverned({
+  governedTool(getClaim, {
     grant: { as: 'requester@t9', actions },
     purpose: 'claim_investigation',
     budget: { toolCallCountMax: 2 },
     prohibitedActions: ['notify:send'],
-  });
-  const claim = governed.tool(getClaim, {
     name: 'get-claim',
     actions,
     resource: { type: 'claim', argument: 'claim_id' },
     evidence: { source: 'claims-db', anchorType: 'claim' },
   });
-  // governed: until here
-  return { governed, claim };
-};
+// governed: until here
 
 const USAGE = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
@@ -94,8 +90,8 @@ export async function askModel(
 }
 
 if (import.meta.main) {
-  const { governed, claim } = openGoverned();
-  for (const result of await askModel(claim, ['C-102', 'C-777'])) console.log(result);
+  const governed = openGoverned();
+  for (const result of await askModel(governed.tool, ['C-102', 'C-777'])) console.log(result);
   console.log(
     'evidence',
     governed.evidence().map(({ ref }) => ref),

@@ -6,7 +6,7 @@ import { AIMessage, ToolMessage } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';
 import { END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
 import { ToolNode } from '@langchain/langgraph/prebuilt';
-import { createGoverned, type Governed } from 'caseops';
+import { governedTool, type GovernedTool } from 'caseops';
 import { z } from 'zod';
 
 const CLAIMS: Readonly<Record<string, object>> = {
@@ -21,22 +21,18 @@ export const getClaim = tool(async ({ claim_id }) => CLAIMS[claim_id] ?? null, {
   schema: z.object({ claim_id: z.string() }),
 });
 
-export const openGoverned = (actions = ['claims:read']): { governed: Governed; claim: typeof getClaim } => {
+export const openGoverned = (actions = ['claims:read']): GovernedTool<typeof getClaim> =>
   // governed: these ten lines
-  const governed = createGoverned({
+  governedTool(getClaim, {
     grant: { as: 'requester@t9', actions },
     purpose: 'claim_investigation',
     budget: { toolCallCountMax: 2 },
     prohibitedActions: ['notify:send'],
-  });
-  const claim = governed.tool(getClaim, {
     actions,
     resource: { type: 'claim', argument: 'claim_id' },
     evidence: { source: 'claims-db', anchorType: 'claim' },
   });
-  // governed: until here
-  return { governed, claim };
-};
+// governed: until here
 
 /** A graph without a model: a node asks for each claim in turn, the ToolNode calls. */
 export async function askGraph(
@@ -63,8 +59,8 @@ export async function askGraph(
 }
 
 if (import.meta.main) {
-  const { governed, claim } = openGoverned();
-  for (const message of await askGraph(claim, ['C-102', 'C-777'])) console.log(message.status, message.content);
+  const governed = openGoverned();
+  for (const message of await askGraph(governed.tool, ['C-102', 'C-777'])) console.log(message.status, message.content);
   console.log(
     'evidence',
     governed.evidence().map(({ ref }) => ref),

@@ -4,7 +4,7 @@
  */
 import { createTool } from '@mastra/core/tools';
 import { createStep, createWorkflow } from '@mastra/core/workflows';
-import { createGoverned, type Governed } from 'caseops';
+import { governedTool, type GovernedTool } from 'caseops';
 import { z } from 'zod';
 
 const claimRecord = z.object({ id: z.string(), version: z.string(), tenant: z.string(), status: z.string() });
@@ -23,22 +23,18 @@ export const getClaim = createTool({
   execute: async ({ claim_id }) => ({ claims: Object.values(CLAIMS).filter(({ id }) => id === claim_id) }),
 });
 
-export const openGoverned = (actions = ['claims:read']): { governed: Governed; claim: typeof getClaim } => {
+export const openGoverned = (actions = ['claims:read']): GovernedTool<typeof getClaim> =>
   // governed: these ten lines
-  const governed = createGoverned({
+  governedTool(getClaim, {
     grant: { as: 'requester@t9', actions },
     purpose: 'claim_investigation',
     budget: { toolCallCountMax: 2 },
     prohibitedActions: ['notify:send'],
-  });
-  const claim = governed.tool(getClaim, {
     actions,
     resource: { type: 'claim', argument: 'claim_id' },
     evidence: { source: 'claims-db', anchorType: 'claim', recordsPointer: '/claims' },
   });
-  // governed: until here
-  return { governed, claim };
-};
+// governed: until here
 
 /** A workflow whose one step is the tool; Mastra calls it and reports how the step ended. */
 export async function runWorkflow(claimTool: typeof getClaim, claim_id: string): Promise<unknown> {
@@ -51,8 +47,8 @@ export async function runWorkflow(claimTool: typeof getClaim, claim_id: string):
 }
 
 if (import.meta.main) {
-  const { governed, claim } = openGoverned();
-  for (const claimId of ['C-102', 'C-777']) console.log(await runWorkflow(claim, claimId));
+  const governed = openGoverned();
+  for (const claimId of ['C-102', 'C-777']) console.log(await runWorkflow(governed.tool, claimId));
   console.log(
     'evidence',
     governed.evidence().map(({ ref }) => ref),

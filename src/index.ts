@@ -54,6 +54,7 @@ export {
   type TeamFactory,
 } from './runtime/define-case.ts';
 export { createGoverned } from './runtime/create-governed.ts';
+export { governedTool, type GovernedTool } from './runtime/governed-tool.ts';
 export { governedEffect } from './runtime/governed-effect.ts';
 export type {
   Decider,
@@ -66,6 +67,7 @@ export type {
   DevelopmentGrant,
   Governed,
   GovernedOptions,
+  GovernedSession,
   GovernedToolOptions,
   RecordDescription,
 } from './runtime/governed/governed-options.ts';

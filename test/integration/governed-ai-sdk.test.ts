@@ -17,7 +17,8 @@ governedChecks('ai-sdk', {
 });
 
 test('generateText goes on with the output, and hands the refusal to the model as a tool error', async () => {
-  const { governed, claim } = openGoverned();
+  const governed = openGoverned();
+  const { tool: claim } = governed;
   const [lawful, foreign] = await askModel(claim, ['C-102', 'C-777']);
   assert.deepEqual(lawful, { output: C102 });
   assert.ok(foreign !== undefined && 'error' in foreign);
@@ -28,7 +29,8 @@ test('generateText goes on with the output, and hands the refusal to the model a
 });
 
 test('generateText that calls three at once is held to a budget of two', async () => {
-  const { governed, claim } = openGoverned();
+  const governed = openGoverned();
+  const { tool: claim } = governed;
   const results = await askModel(claim, ['C-102', 'C-102', 'C-102']);
   const errors = results.filter((result) => 'error' in result);
   assert.equal(errors.length, 1);

@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import { CaseOpsError } from '#contracts/error.ts';
 import type { RunEvent } from '#contracts/event.ts';
 import { verifyChain } from '#kernel/chain.ts';
-import type { Governed } from 'caseops';
+import type { GovernedSession, GovernedTool } from 'caseops';
 
-export interface GovernedSubject<T> {
-  readonly open: (actions?: string[]) => { readonly governed: Governed; readonly claim: T };
+export interface GovernedSubject<T extends object> {
+  readonly open: (actions?: string[]) => GovernedTool<T>;
   /** One call past the framework's loop; what the tool gives, or what it throws. */
   readonly call: (tool: T, args: Readonly<Record<string, unknown>>) => Promise<unknown>;
   /** The tool as the program brought it. */
@@ -20,7 +20,8 @@ export function governedChecks<T extends object>(framework: string, subject: Gov
   const { open, call, plain, c102 } = subject;
 
   test(`${framework}: a lawful call works and leaves evidence of the record's version`, async () => {
-    const { governed, claim } = open();
+    const governed = open();
+    const { tool: claim } = governed;
     assert.deepEqual(await call(claim, { claim_id: 'C-102' }), c102);
     assert.deepEqual(refs(governed), ['claim:C-102@v17']);
     await governed.close();
@@ -34,7 +35,8 @@ export function governedChecks<T extends object>(framework: string, subject: Gov
   });
 
   test(`${framework}: another tenant's record is refused and leaves no evidence`, async () => {
-    const { governed, claim } = open();
+    const governed = open();
+    const { tool: claim } = governed;
     await refuses(call(claim, { claim_id: 'C-777' }), 'ERR_TOOL_OUTPUT_TENANT');
     assert.deepEqual(refs(governed), []);
     await governed.close();
@@ -44,7 +46,8 @@ export function governedChecks<T extends object>(framework: string, subject: Gov
   });
 
   test(`${framework}: a prohibited action gets no lease, although the person may do it`, async () => {
-    const { governed, claim } = open(['notify:send']);
+    const governed = open(['notify:send']);
+    const { tool: claim } = governed;
     const error = await refuses(call(claim, { claim_id: 'C-102' }), 'ERR_LEASE');
     assert.equal(error.detail['code'], 'prohibited_action');
     await governed.close();
@@ -52,20 +55,22 @@ export function governedChecks<T extends object>(framework: string, subject: Gov
   });
 
   test(`${framework}: a budget of two refuses the third call, one after the other or all at once`, async () => {
-    const { governed, claim } = open();
+    const governed = open();
+    const { tool: claim } = governed;
     await call(claim, { claim_id: 'C-102' });
     await call(claim, { claim_id: 'C-102' });
     await refuses(call(claim, { claim_id: 'C-102' }), 'ERR_BUDGET');
     await governed.close();
     const crowd = open();
-    const ends = await Promise.allSettled([1, 2, 3, 4, 5].map(() => call(crowd.claim, { claim_id: 'C-102' })));
+    const ends = await Promise.allSettled([1, 2, 3, 4, 5].map(() => call(crowd.tool, { claim_id: 'C-102' })));
     assert.equal(ends.filter(({ status }) => status === 'fulfilled').length, 2);
-    await crowd.governed.close();
-    assert.equal(kindsOf(await crowd.governed.trace()).filter((kind) => kind === 'call.permitted').length, 2);
+    await crowd.close();
+    assert.equal(kindsOf(await crowd.trace()).filter((kind) => kind === 'call.permitted').length, 2);
   });
 
   test(`${framework}: an argument outside the schema is refused before a lease or the budget is touched`, async () => {
-    const { governed, claim } = open();
+    const governed = open();
+    const { tool: claim } = governed;
     await refuses(call(claim, { claim_id: 102 }), 'ERR_SCHEMA');
     await refuses(call(claim, { claim_id: 'C-102', tenant: 't8' }), 'ERR_SCHEMA');
     await refuses(call(claim, {}), 'ERR_SCHEMA');
@@ -88,7 +93,8 @@ export function governedChecks<T extends object>(framework: string, subject: Gov
 
   test(`${framework}: the tool that was governed is as it was`, async () => {
     const before = Object.getOwnPropertyDescriptors(plain);
-    const { governed, claim } = open();
+    const governed = open();
+    const { tool: claim } = governed;
     await call(claim, { claim_id: 'C-102' });
     await governed.close();
     assert.deepEqual(Object.getOwnPropertyDescriptors(plain), before);
@@ -99,7 +105,8 @@ export function governedChecks<T extends object>(framework: string, subject: Gov
   });
 
   test(`${framework}: the log is one chain, holds no token, and a closed session permits nothing`, async () => {
-    const { governed, claim } = open();
+    const governed = open();
+    const { tool: claim } = governed;
     await call(claim, { claim_id: 'C-102' });
     await governed.close();
     await refuses(call(claim, { claim_id: 'C-102' }), 'ERR_CANCELLED');
@@ -120,7 +127,7 @@ export async function refuses(call: Promise<unknown>, code: string): Promise<Cas
   return end.reason;
 }
 
-export function refs(governed: Governed): readonly string[] {
+export function refs(governed: GovernedSession): readonly string[] {
   return governed.evidence().map(({ ref }) => ref);
 }
 

@@ -19,7 +19,8 @@ governedChecks('langgraph', {
 });
 
 test('a ToolNode gets a ToolMessage, and the refusal as the error that the model sees', async () => {
-  const { governed, claim } = openGoverned();
+  const governed = openGoverned();
+  const { tool: claim } = governed;
   const [lawful, foreign] = await askGraph(claim, ['C-102', 'C-777']);
   assert.equal(lawful?.status, 'success');
   assert.deepEqual(JSON.parse(lawful.text), C102);
@@ -33,14 +34,16 @@ test('a ToolNode gets a ToolMessage, and the refusal as the error that the model
 });
 
 test('a ToolNode that calls three at once is held to a budget of two', async () => {
-  const { governed, claim } = openGoverned();
+  const governed = openGoverned();
+  const { tool: claim } = governed;
   const messages = await askGraph(claim, ['C-102', 'C-102', 'C-102']);
   assert.equal(messages.filter(({ status }) => status === 'error').length, 1);
   await governed.close();
 });
 
 test('every door of the class is governed, also the older ones', async () => {
-  const { governed, claim } = openGoverned();
+  const governed = openGoverned();
+  const { tool: claim } = governed;
   const foreign = { claim_id: 'C-777' };
   await refuses(claim.call(foreign), 'ERR_TOOL_OUTPUT_TENANT');
   await refuses(claim.func(foreign, undefined, {} as never) as Promise<unknown>, 'ERR_TOOL_OUTPUT_TENANT');

@@ -19,7 +19,8 @@ governedChecks('mastra', {
 });
 
 test('a workflow step goes on with the output, and fails with the code of the refusal', async () => {
-  const { governed, claim } = openGoverned();
+  const governed = openGoverned();
+  const { tool: claim } = governed;
   assert.deepEqual(await runWorkflow(claim, 'C-102'), C102);
   const failed = await runWorkflow(claim, 'C-777');
   assert.equal((failed as { code?: string }).code, 'ERR_TOOL_OUTPUT_TENANT');

@@ -82,18 +82,23 @@ export type CitedEvidence = Evidence & {
   readonly ref: string;
 };
 
-export interface Governed extends AsyncDisposable {
+/** What is known of a session's calls, and its end. */
+export interface GovernedSession extends AsyncDisposable {
   /** The run that holds the calls. */
   readonly runId: RunId;
+  /** What the calls have observed so far, once per record version, in the order of observation. */
+  readonly evidence: () => readonly CitedEvidence[];
+  /** The log: hash-chained events, in order; also after closing. */
+  readonly trace: () => Promise<readonly RunEvent[]>;
+  /** Stops calls under way, waits for them, ends the run and frees what was opened. Closing again does nothing. */
+  readonly close: () => Promise<void>;
+}
+
+/** A session for several tools under one budget. */
+export interface Governed extends GovernedSession {
   /**
    * The same kind of tool, with every call governed; the tool that is given stays as it is. For tools that read or draft. Throws
    * ERR_CONFIG when the tool's shape is not known, it has no schema, or the description is not well formed.
    */
-  tool<T extends object>(tool: T, options: GovernedToolOptions): T;
-  /** What the calls have observed so far, once per record version, in the order of observation. */
-  evidence(): readonly CitedEvidence[];
-  /** The log: hash-chained events, in order; also after closing. */
-  trace(): Promise<readonly RunEvent[]>;
-  /** Stops calls under way, waits for them, ends the run and frees what was opened. Closing again does nothing. */
-  close(): Promise<void>;
+  readonly tool: <T extends object>(tool: T, options: GovernedToolOptions) => T;
 }
