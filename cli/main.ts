@@ -152,6 +152,15 @@ function addRuns(runs: Command): void {
     .addOption(as())
     .addOption(output())
     .action(run(async () => (await import('./commands/runs.ts')).runsCancel));
+  runs
+    .command('migrate')
+    .description('move a run to the contracts offered now; without it, it finishes under those of its plan')
+    .argument('<run>')
+    .requiredOption('--reason <text>', 'why, for the log')
+    .option('--to <contracts>', 'current: what the teams offer now', 'current')
+    .addOption(as())
+    .addOption(output())
+    .action(run(async () => (await import('./commands/runs.ts')).runsMigrate));
 }
 
 function addPeople(root: Command): void {

@@ -9,7 +9,13 @@ export function renderRun(run: RunView): string {
   const prohibited = run.goal?.prohibitedActions ?? [];
   if (prohibited.length > 0) parts.push(`Must not: ${prohibited.join(', ')}`);
   if (run.blocked !== null)
-    parts.push(`Waiting for ${run.blocked.code === 'APPROVAL' ? 'a decision' : 'an answer'}: ${run.blocked.question}`);
+    parts.push(
+      `Waiting for ${run.blocked.code === 'APPROVAL' || run.blocked.code === 'CONTRACT' ? 'a decision' : 'an answer'}: ${run.blocked.question}`,
+    );
+  for (const move of run.migrations)
+    parts.push(
+      `Migrated from plan ${move.fromVersion} to ${move.toVersion} by ${move.by} at ${move.at}: ${move.reason}`,
+    );
   if (run.claims.length > 0) parts.push(run.claims.map((claim, index) => sentence(index + 1, claim)).join('\n'));
   if (run.unsaid.length > 0) {
     parts.push(
@@ -89,6 +95,7 @@ export function renderSteps(run: RunView): string {
 export function nextCommand(run: RunView): string {
   if (run.blocked?.code === 'APPROVAL') return 'caseops approvals ls --as approver';
   if (run.blocked?.code === 'EFFECT_UNKNOWN') return `caseops effects ls --run ${run.runId}`;
+  if (run.blocked?.code === 'CONTRACT') return `caseops runs migrate ${run.runId} --reason …`;
   if (run.blocked !== null) return `caseops answer ${run.runId} --input ${run.blocked.wants}=…`;
   if (run.state !== 'ended') return `caseops runs watch ${run.runId}`;
   if (run.claims.length > 0)

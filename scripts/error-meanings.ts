@@ -219,6 +219,10 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Meaning>> = {
   ERR_SEQUENCE: row('Another writer appended to the run first.', 'The driver tries again by itself.'),
   ERR_FENCE: row('Another process holds the run now.', 'This process lets go of it by itself.'),
   ERR_STATE: row('The run or task is in a state that does not allow it.', 'Look at it again.'),
+  ERR_CONTRACT_MOVED: row(
+    'What a run was planned with is not offered any more: a skill has another contract, or its team is gone.',
+    'Migrate the run with `caseops runs migrate RUN --reason …`, bring the contract back, or cancel.',
+  ),
   ERR_APPROVAL_STATE: row('The approval is decided, spent or gone.', 'Look at it again.'),
   ERR_APPROVAL_DIGEST: row(
     'The decision is about another action than the one that waits.',

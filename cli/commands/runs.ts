@@ -1,4 +1,4 @@
-/** `caseops runs ls|show|watch|cancel`. */
+/** `caseops runs ls|show|watch|cancel|migrate`. */
 import type { RunSummary, RunView } from 'caseops';
 import { viewOf } from '../client.ts';
 import { EXIT, exitOfRun } from '../exit-codes.ts';
@@ -62,6 +62,19 @@ export async function runsWatch(runId: string, options: Options): Promise<number
 export async function runsCancel(runId: string, options: Options & { readonly reason: string }): Promise<number> {
   return withServer({ as: options.as, without: [] }, async (client) => {
     const run = await client.post<RunView>(`/runs/${encodeURIComponent(runId)}/cancel`, { reason: options.reason });
+    printRun(run, options.output);
+    return EXIT.ok;
+  });
+}
+
+/** Moves a run to the contracts that are offered now; without it, it finishes under those it was planned with. */
+export async function runsMigrate(
+  runId: string,
+  options: Options & { readonly reason: string; readonly to: string },
+): Promise<number> {
+  const { reason, to } = options;
+  return withServer({ as: options.as, without: [] }, async (client) => {
+    const run = await client.post<RunView>(`/runs/${encodeURIComponent(runId)}/migrate`, { reason, to });
     printRun(run, options.output);
     return EXIT.ok;
   });

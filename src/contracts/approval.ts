@@ -36,7 +36,7 @@ export const approvalDecision = z.strictObject({
 export type ApprovalDecision = z.infer<typeof approvalDecision>;
 
 /** The bound field that moved. */
-export const staleField = z.enum(['resource_version', 'policy_version', 'action_digest']);
+export const staleField = z.enum(['resource_version', 'policy_version', 'action_digest', 'contract']);
 export type StaleField = z.infer<typeof staleField>;
 
 /** A row of the approvals projection: what the inbox lists. */

@@ -15,7 +15,7 @@ import type { GoalContract } from './goal.ts';
 import type { ApprovalDecision, StaleField } from './approval.ts';
 import type { SendOutcome } from './effect-events.ts';
 import type { EffectRow } from './effect-row.ts';
-import type { ApprovalId, Digest, DispatchId, EffectId, LeaseId, RunId, StepId, Tenant } from './ids.ts';
+import type { ApprovalId, Digest, DispatchId, EffectId, LeaseId, PlanId, RunId, StepId, Tenant } from './ids.ts';
 import type { Proposal } from './proposal.ts';
 import type { EffectReceipt } from './receipt.ts';
 import type { ProposalRecord } from './tool-proposal.ts';
@@ -82,6 +82,17 @@ export type Command =
       readonly plan: unknown;
       readonly proposer: Proposer;
       readonly snapshot: CapabilitySnapshot;
+    })
+  /**
+   * Moves the open steps to the contracts of `snapshot`, by a person's word. `approvalPolicyDigest` is of the policy now in force; undefined
+   * where nothing can be applied.
+   */
+  | (Base & {
+      readonly kind: 'migrate';
+      readonly planId: PlanId;
+      readonly snapshot: CapabilitySnapshot;
+      readonly approvalPolicyDigest: Digest | undefined;
+      readonly reason: string;
     })
   /** Hands a ready step out: ids and lease were made for exactly this attempt. */
   | (AtStep & {

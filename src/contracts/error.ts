@@ -85,6 +85,8 @@ export const ERROR_CODES = {
   ERR_SEQUENCE: 'conflict',
   ERR_FENCE: 'conflict',
   ERR_STATE: 'conflict',
+  /** What a run was planned with is not offered any more; `detail.moved` names it. */
+  ERR_CONTRACT_MOVED: 'conflict',
   ERR_APPROVAL_STATE: 'conflict',
   ERR_APPROVAL_DIGEST: 'conflict',
   ERR_APPROVAL_STALE: 'conflict',

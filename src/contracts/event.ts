@@ -21,6 +21,7 @@ import {
   name,
   planId,
   runId,
+  semver,
   sessionId,
   snapshotId,
   stepId,
@@ -47,13 +48,32 @@ export const proposer = z.strictObject({
 });
 export type Proposer = z.infer<typeof proposer>;
 
+/** Something a run relies on that is not as it was: which, and what it was and is. */
+export const movedField = z.strictObject({
+  what: z.string().max(256),
+  expected: z.string().max(256),
+  got: z.string().max(256),
+});
+export type MovedField = z.infer<typeof movedField>;
+export const movedFields = z.array(movedField).min(1).max(64);
+
 /** What would unblock a blocked run. */
 export const blockedReason = z.strictObject({
-  code: z.enum(['GOAL_UNCLEAR', 'RESULT_CONFLICT', 'RECOVERY', 'APPROVAL', 'EFFECT_UNKNOWN', 'STEP_BLOCKED']),
+  code: z.enum([
+    'GOAL_UNCLEAR',
+    'RESULT_CONFLICT',
+    'RECOVERY',
+    'APPROVAL',
+    'EFFECT_UNKNOWN',
+    'STEP_BLOCKED',
+    'CONTRACT',
+  ]),
   question: z.string().max(2_000),
   /** The name under which the answer is given: `caseops answer RUN --input claim_id=C-102`. */
   wants: name,
   options: z.array(z.string().max(256)).max(64),
+  /** What is not as the run was planned with. */
+  moved: movedFields.optional(),
 });
 export type BlockedReason = z.infer<typeof blockedReason>;
 
@@ -91,6 +111,8 @@ export const origin = z.discriminatedUnion('level', [
 export type Origin = z.infer<typeof origin>;
 
 const attempt = z.int().min(1);
+const planRef = z.strictObject({ planId, planVersion: z.int().min(1), planDigest: digest });
+const contractRef = z.strictObject({ version: semver, digest });
 const at = { stepId, attempt, planVersion: z.int().min(1) };
 const reserved = { toolCallCount: z.int().min(0), modelTokenCount: z.int().min(0) };
 const arrival = { ...at, resultHash: digest.optional(), dispatchId, reason: z.string().max(500) };
@@ -134,6 +156,20 @@ export const EVENT_BODIES = {
     skills: z.array(skillContract).max(1_024),
     cards: z.array(capabilityCard).max(256),
     teamPolicyDigests: z.record(name, digest),
+  }),
+  /** A person moved the run to the contracts that are offered now: its open steps, by a plan of the next version. What is settled stands. */
+  'run.migrated': z.strictObject({
+    from: planRef,
+    to: planRef,
+    plan,
+    /** The steps whose skill contract is another one, with version and digest of both. */
+    steps: z.array(z.strictObject({ stepId, from: contractRef, to: contractRef })).max(1_024),
+    /** Their new contracts; and of all teams the cards and policies that now hold. */
+    skills: z.array(skillContract).max(1_024),
+    cards: z.array(capabilityCard).max(256),
+    teamPolicyDigests: z.record(name, digest),
+    by: z.string().max(256),
+    reason: z.string().min(1).max(1_000),
   }),
   'step.dispatched': z.strictObject({
     ...at,

@@ -62,8 +62,9 @@ const nouns: Readonly<Record<string, readonly [version: string, schema: z.ZodTyp
 /** Of events whose body has grown since it was first published. */
 const EVENT_CONTRACT_VERSIONS: Readonly<Partial<Record<string, string>>> = {
   'run.received': '1.3.0',
-  'run.blocked': '1.1.0',
-  'run.unblocked': '1.1.0',
+  'run.blocked': '1.2.0',
+  'run.unblocked': '1.2.0',
+  'approval.staled': '1.1.0',
   'tool.adopted': '1.1.0',
   'step.settled': '1.1.0',
 };

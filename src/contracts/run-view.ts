@@ -8,7 +8,7 @@ import { budget } from './budget.ts';
 import { claim } from './claim.ts';
 import { effectRow } from './effect-row.ts';
 import { errorRecord } from './error.ts';
-import { blockedReason, proposer } from './event.ts';
+import { blockedReason, EVENT_BODIES, proposer } from './event.ts';
 import { evidence } from './evidence.ts';
 import { requestedOutput } from './goal.ts';
 import { action, digest, name, runId, sessionId, stepId, tenant, timestamp } from './ids.ts';
@@ -95,6 +95,19 @@ export const runView = z.strictObject({
   findings: z.array(finding),
   steps: z.array(stepView),
   blocked: blockedReason.nullable(),
+  /** Each move to other contracts than those it was planned with: by whom, why, and from which plan to which. */
+  migrations: z.array(
+    z.strictObject({
+      at: timestamp,
+      by: z.string(),
+      reason: z.string(),
+      fromVersion: z.int().min(1),
+      fromDigest: digest,
+      toVersion: z.int().min(1),
+      toDigest: digest,
+      steps: EVENT_BODIES['run.migrated'].shape.steps,
+    }),
+  ),
   claims: z.array(claimView),
   unsaid: z.array(unsaid),
   missingSteps: z.array(missingStep),

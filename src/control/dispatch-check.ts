@@ -29,10 +29,40 @@ export async function assertStillPlanned(by: {
     return changed('ERR_DENIED', `Team ${team} of step ${stepId} has another ${change} than planned.`);
   const skill = skills.find((candidate) => candidate.skillId === skillId && candidate.version === skillVersion);
   if (skill === undefined || !skill.available || contractDigest(skill) !== contractDigest(step.skill))
-    return changed('ERR_DENIED', `Team ${team} has another contract of skill ${skillId} ${skillVersion} than planned.`);
+    return contractMoved(
+      step,
+      skills.filter((candidate) => candidate.skillId === skillId && candidate.available),
+    );
   if (policyDigest !== run.accepted.teamPolicyDigests[team])
     return changed('ERR_POLICY', `Team ${team} has another policy than when step ${stepId} was planned.`);
   return undefined;
+}
+
+/** The team is there, and offers other versions of the skill, or none. */
+function contractMoved(step: StepState, offered: readonly SkillContract[]): ErrorRecord {
+  const { team, stepId, skillId, skillVersion } = step.definition;
+  const got = offered.map((skill) => `${skill.version} ${contractDigest(skill)}`).join(', ') || 'not offered';
+  const expected = `${skillVersion} ${contractDigest(step.skill)}`;
+  return moved({
+    message: `Team ${team} of step ${stepId} has another contract of skill ${skillId} ${skillVersion} than planned.`,
+    field: { what: `skill ${team}/${skillId}`, expected, got: got.slice(0, 256) },
+  });
+}
+
+/** This deployment has no such team at all. */
+export function teamGone({ definition: { team, stepId } }: StepState): ErrorRecord {
+  return moved({
+    message: `Team ${team} of step ${stepId} is not configured in this process.`,
+    field: { what: `team ${team}`, expected: 'a team of this deployment', got: 'none' },
+  });
+}
+
+function moved(said: {
+  readonly message: string;
+  readonly field: { readonly what: string; readonly expected: string; readonly got: string };
+}): ErrorRecord {
+  const error = controlError('ERR_CONTRACT_MOVED', 'conflict', { message: said.message, retryable: false });
+  return { ...error, detail: { moved: [{ ...said.field }] } };
 }
 
 function changed(code: 'ERR_DENIED' | 'ERR_POLICY', message: string): ErrorRecord {

@@ -21,6 +21,7 @@ import { agentViews } from './agent-views.ts';
 import type { CapabilityDirectory } from './capability-directory.ts';
 import { checkedIntake } from './check-prohibitions.ts';
 import { followRun } from './follow-run.ts';
+import { migrateRun } from './migrate-run.ts';
 import { noEffects } from './no-effects.ts';
 import { previewPlan } from './plan-preview.ts';
 import type { EffectParts } from './propose-effect.ts';
@@ -41,6 +42,8 @@ export interface RunDeskOptions {
   readonly ids: Ids;
   /** Workload identity of the supervisor: the actor of what it proposes. */
   readonly workload: string;
+  /** The root grant of a person; undefined when they may do nothing any more. */
+  readonly grants: (subject: string, tenant: string) => RootGrant | undefined;
   readonly training?: ApprovalDeskOptions['training'];
   /** Undefined: this deployment applies no effects. */
   readonly effects?: EffectParts | undefined;
@@ -87,23 +90,7 @@ export function createRunDesk(options: RunDeskOptions): RunDesk {
       await answerRun(desk, grant, { state: await seen(grant, runId), input });
       return view(grant, runId);
     },
-    async cancel(grant, runId, reason) {
-      const { origin } = await seen(grant, runId);
-      const owner = origin.level === 'team' ? '' : origin.requestedBy;
-      if (owner !== grant.sub && !grant.roles.includes('approver'))
-        throw new CaseOpsError('ERR_DENIED', `Run ${runId} can be cancelled by who asked for it or by an approver.`, {
-          at: 'control',
-        });
-      const command = {
-        kind: 'cancel',
-        at: options.clock.now(),
-        actor: grant.sub,
-        reason: reason.slice(0, 1_000),
-      } as const;
-      const done = await driver.deliver(refOf(grant, runId), command);
-      if (!done.ok) throw errorOf(done.error);
-      return view(grant, runId);
-    },
+    ...concernedCalls(options, { seen, view }),
     async why(grant, runId, claim) {
       await seen(grant, runId);
       return options.why(refOf(grant, runId), claim);
@@ -112,6 +99,39 @@ export function createRunDesk(options: RunDeskOptions): RunDesk {
     agents: (_grant, signal) => agentViews(options.directory, signal),
     preview: (grant, request, signal) => previewPlan(desk, { grant, request }, signal),
     validate: (grant, request, signal) => previewPlan(desk, { grant, request, plan: request.plan }, signal),
+  };
+}
+
+/** What only who asked for a run, or an approver, may have done to it. */
+function concernedCalls(
+  options: RunDeskOptions,
+  look: {
+    readonly seen: (grant: RootGrant, runId: string) => Promise<RunState>;
+    readonly view: (grant: RootGrant, runId: string) => Promise<RunView>;
+  },
+): Pick<RunDesk, 'cancel' | 'migrate'> {
+  const { driver, clock } = options;
+  const concerned = async (grant: RootGrant, of: { readonly runId: string; readonly what: string }) => {
+    const state = await look.seen(grant, of.runId);
+    const owner = state.origin.level === 'team' ? '' : state.origin.requestedBy;
+    if (owner === grant.sub || grant.roles.includes('approver')) return state;
+    const message = `Run ${of.runId} can be ${of.what} by who asked for it or by an approver.`;
+    throw new CaseOpsError('ERR_DENIED', message, { at: 'control' });
+  };
+  return {
+    async cancel(grant, runId, reason) {
+      const { ref } = await concerned(grant, { runId, what: 'cancelled' });
+      const command = { kind: 'cancel', at: clock.now(), actor: grant.sub, reason: reason.slice(0, 1_000) } as const;
+      const done = await driver.deliver(ref, command);
+      if (!done.ok) throw errorOf(done.error);
+      return look.view(grant, runId);
+    },
+    async migrate(grant, { runId, reason }, signal) {
+      const state = await concerned(grant, { runId, what: 'migrated' });
+      const context = { ...options, ...(options.effects ?? noEffects) };
+      await migrateRun(context, { state, by: grant, reason: reason.slice(0, 1_000) }, signal);
+      return look.view(grant, runId);
+    },
   };
 }
 

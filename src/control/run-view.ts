@@ -5,7 +5,7 @@ import { anchorAtVersion, type Evidence } from '#contracts/evidence.ts';
 import type { GoalContract } from '#contracts/goal.ts';
 import type { Digest, RunId, StepId } from '#contracts/ids.ts';
 import { RUN_VIEW_VERSION, type RunSummary, type RunView, type StepView } from '#contracts/run-view.ts';
-import type { AttemptState, RunState, StepState } from '#kernel/run-state.ts';
+import type { AttemptState, Migration, RunState, StepState } from '#kernel/run-state.ts';
 import { spanIdOf, traceIdOfRun } from '#kernel/span-identity.ts';
 import { millisOf } from '#kernel/time.ts';
 import type { RunHead, Store } from '#ports/store.ts';
@@ -35,9 +35,7 @@ function runViewOf(
   },
 ): RunView {
   const { origin, accepted, answer } = state;
-  const evidence = new Map((answer?.evidence ?? []).map((item): [string, Evidence] => [item.evidenceId, item]));
   const { endedAt } = beside;
-  const earlier = observedEarlier(state);
   return {
     contractVersion: RUN_VIEW_VERSION,
     runId: state.ref.runId,
@@ -63,15 +61,8 @@ function runViewOf(
     findings: accepted === undefined ? [...state.lastFindings] : [],
     steps: [...state.steps.values()].map((step) => stepView(step, state)),
     blocked: state.blocked ?? null,
-    claims: (answer?.claims ?? []).map((claim) => ({
-      ...claim,
-      evidence: claim.evidenceIds.flatMap((id) => {
-        const item = evidence.get(id);
-        return item === undefined
-          ? []
-          : [{ ...item, ref: anchorAtVersion(item), observedIn: earlier.get(item.evidenceId) ?? null }];
-      }),
-    })),
+    migrations: state.migrations.map(migrationView),
+    claims: claimViews(state),
     unsaid: answer?.unsaid ?? [],
     missingSteps: answer?.missingSteps ?? [],
     effects: [...beside.effects],
@@ -107,6 +98,25 @@ export function summaryOf(head: RunHead): RunSummary {
 export function goalView(goal: GoalContract, digest: Digest): NonNullable<RunView['goal']> {
   const { goalId, kind, purpose, entities, requestedOutputs, prohibitedActions, constraints, budget } = goal;
   return { goalId, digest, kind, purpose, entities, requestedOutputs, prohibitedActions, constraints, budget };
+}
+
+function claimViews(state: RunState): RunView['claims'] {
+  const { claims = [], evidence = [] } = state.answer ?? {};
+  const known = new Map(evidence.map((item): [string, Evidence] => [item.evidenceId, item]));
+  const earlier = observedEarlier(state);
+  return claims.map((claim) => ({
+    ...claim,
+    evidence: claim.evidenceIds.flatMap((id) => {
+      const item = known.get(id);
+      if (item === undefined) return [];
+      return [{ ...item, ref: anchorAtVersion(item), observedIn: earlier.get(id) ?? null }];
+    }),
+  }));
+}
+
+function migrationView({ from, to, ...rest }: Migration): RunView['migrations'][number] {
+  const { planVersion: fromVersion, planDigest: fromDigest } = from;
+  return { ...rest, fromVersion, fromDigest, toVersion: to.planVersion, toDigest: to.planDigest };
 }
 
 /** Evidence that an earlier run observed: by its id, which run and step. */

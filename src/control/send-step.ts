@@ -12,7 +12,7 @@ import { traceparentOfRun } from '#kernel/span-identity.ts';
 import { timestampOf } from '#kernel/time.ts';
 import type { HeldLease } from '#ports/issuer.ts';
 import type { TeamTransport, TeamUpdate } from '#ports/team-transport.ts';
-import { assertStillPlanned } from './dispatch-check.ts';
+import { assertStillPlanned, teamGone } from './dispatch-check.ts';
 import { controlError, type RunContext } from './run-context.ts';
 import type { StepInput } from './step-input.ts';
 import { mintStepLease } from './step-lease.ts';
@@ -74,7 +74,7 @@ async function exchange(sending: Sending): Promise<void> {
   const { context, step, signal } = sending;
   const transport = context.teams.get(step.definition.team);
   const input = resolveInputs(sending.state, step.definition.stepId);
-  if (transport === undefined || !input.ok) return fail(sending, input.ok ? notConfigured(step) : input.error);
+  if (transport === undefined || !input.ok) return fail(sending, input.ok ? teamGone(step) : input.error);
   const changed = await assertStillPlanned(sending);
   if (changed !== undefined) return fail(sending, changed);
   const dispatch = dispatchOf(sending, input);
@@ -232,13 +232,6 @@ function dispatchOf({ state, run, step, attempt }: Sending, input: StepInput): D
     input: input.input,
     inputDigest: input.inputDigest,
   };
-}
-
-function notConfigured(step: StepState): ErrorRecord {
-  const { team, stepId } = step.definition;
-  return controlError('ERR_TEAM_UNREACHABLE', 'unavailable', {
-    message: `Team ${team} of step ${stepId} is not configured in this process.`,
-  });
 }
 
 function overdue(stepId: string, attempt: AttemptState): CaseOpsError {

@@ -2,6 +2,7 @@
 import type { CapabilitySnapshot } from '#contracts/capability-snapshot.ts';
 import type { GoalContract } from '#contracts/goal.ts';
 import type { SkillContract } from '#contracts/skill.ts';
+import { newestSkills } from '#kernel/newest-skill.ts';
 
 /**
  * Available, of a verified team, for the goal's purpose, permitted to user and workload, and touching no prohibited action; an effect
@@ -13,7 +14,7 @@ export function usableSkills(goal: GoalContract, snapshot: CapabilitySnapshot): 
   const asked = new Set(goal.requestedOutputs.map(({ kind }) => kind));
   const permitted = (action: string): boolean =>
     snapshot.policy.userActions.includes(action) && snapshot.policy.workloadActions.includes(action);
-  return snapshot.skills
+  return newestSkills(snapshot.skills)
     .filter(
       (skill) =>
         skill.available &&

@@ -58,12 +58,13 @@ function skillOf(
   team: TeamDefinition,
   { skillId, skillVersion }: Dispatched,
 ): { readonly skill: SkillContract; readonly endpoint: WorkerEndpoint } {
-  const skill = team.skills.find((known) => known.skillId === skillId);
-  if (skill === undefined) throw refusal('ERR_NOT_FOUND', `Team ${team.name} has no skill ${skillId}.`);
-  if (skill.version !== skillVersion)
+  const known = team.skills.filter((candidate) => candidate.skillId === skillId);
+  const skill = known.find(({ version }) => version === skillVersion);
+  if (known.length === 0) throw refusal('ERR_NOT_FOUND', `Team ${team.name} has no skill ${skillId}.`);
+  if (skill === undefined)
     throw refusal(
       'ERR_NOT_FOUND',
-      `Team ${team.name} has skill ${skillId} in version ${skill.version}, not in version ${skillVersion}.`,
+      `Team ${team.name} has skill ${skillId} in version ${known.map(({ version }) => version).join(' and ')}, not in version ${skillVersion}.`,
     );
   const endpoint = team.workers.find((worker) => worker.skillId === skillId && worker.skillVersion === skillVersion);
   if (endpoint === undefined || !skill.available)

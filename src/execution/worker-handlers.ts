@@ -104,7 +104,7 @@ function proposal(options: WorkerHandlersOptions, { state, at, authorised }: Wan
   const { goal, goalDigest } = state;
   const { dispatch } = authorised;
   const { team, ids, card } = options;
-  const skill = team.skills.find(({ skillId }) => skillId === dispatch.skillId);
+  const skill = skillOf(team, dispatch);
   if (goal === undefined || goalDigest === undefined || skill === undefined) return undefined;
   const snapshot = teamSnapshot(dispatch, { card, skill, policyDigest: team.policyDigest }, { ids, at });
   const plan = teamPlan({ goal, goalDigest, snapshot }, dispatch, ids);
@@ -197,12 +197,7 @@ function workerJob(
   const { dispatch, lease } = authorised;
   const { taskId, contextId } = state.origin as TeamOrigin;
   const traceparent = traceparentOfRun(state.ref.runId, state.origin, attempt.dispatchId);
-  const endpoint = team.workers.find(({ skillId }) => skillId === dispatch.skillId);
-  const skill = team.skills.find(({ skillId }) => skillId === dispatch.skillId);
-  if (endpoint === undefined || skill === undefined)
-    throw new CaseOpsError('ERR_POLICY', `Team ${team.name} has no worker for skill ${dispatch.skillId} any more.`, {
-      at: 'team',
-    });
+  const { skill, endpoint } = workerOf(team, dispatch, step);
   const { stepId, budget } = step.definition;
   return {
     dispatch: { ...dispatch, budget, deadlineAt: attempt.deadlineAt },
@@ -243,6 +238,27 @@ function workerJob(
         records: [],
       }),
   };
+}
+
+/** The worker of exactly the contract that the task was accepted under; throws when the team has none any more. */
+function workerOf(team: TeamDefinition, dispatch: Authorised['dispatch'], step: StepState) {
+  const skill = skillOf(team, dispatch);
+  const endpoint = team.workers.find(
+    ({ skillId, skillVersion }) => skillId === dispatch.skillId && skillVersion === dispatch.skillVersion,
+  );
+  const named = `skill ${dispatch.skillId} ${dispatch.skillVersion}`;
+  if (endpoint === undefined || skill === undefined)
+    throw new CaseOpsError('ERR_POLICY', `Team ${team.name} has no worker for ${named} any more.`, { at: 'team' });
+  if (skill.artifact.digest !== step.skill.artifact.digest)
+    throw new CaseOpsError('ERR_CONTRACT_MOVED', `Team ${team.name} has another artifact for ${named} than planned.`, {
+      at: 'team',
+    });
+  return { skill, endpoint };
+}
+
+/** A team may offer several versions of a skill: a run in flight finishes under its own. */
+function skillOf(team: TeamDefinition, dispatch: Authorised['dispatch']): TeamDefinition['skills'][number] | undefined {
+  return team.skills.find(({ skillId, version }) => skillId === dispatch.skillId && version === dispatch.skillVersion);
 }
 
 function stored(artifact: Artifact): { readonly artifactRef: Digest; readonly bytes: Uint8Array } {

@@ -25,6 +25,7 @@ import {
 import { decideCancel, decideCompose, decideSettleCancel } from './decide-end.ts';
 import { decideAdmit, decideClarify, decideReceive } from './decide-goal.ts';
 import { decideGiveUp } from './decide-give-up.ts';
+import { decideMigrate } from './decide-migrate.ts';
 import { decidePropose } from './decide-plan.ts';
 import { decideNoteProposal } from './decide-proposal.ts';
 import { decideReplayEffect } from './decide-replay.ts';
@@ -67,6 +68,7 @@ const DECIDERS: { readonly [K in Kind]: Decider<K> } = {
   admit: decideAdmit,
   answerStep: decideAnswerStep,
   propose: decidePropose,
+  migrate: decideMigrate,
   dispatch: decideDispatch,
   reuse: decideReuse,
   start: decideStart,

@@ -10,6 +10,7 @@ import type { RunResult, StepResult, StepStatus } from '#contracts/step-result.t
 import { enoughTime } from './deadline.ts';
 import type { Decision } from './decision.ts';
 import { openApproval, openEffect } from './effect-state.ts';
+import { movedOf } from './contract-hold.ts';
 import { failure } from './failure.ts';
 import { joinDone, joinResult, type JoinCounts, spokenReason } from './join.ts';
 import { liftPeopleBlock, needsPeopleAnyhow } from './people-block.ts';
@@ -102,7 +103,8 @@ export function failAttempt(
     kind: 'step.attempt_failed',
     body: retryAt === undefined ? body : { ...body, retryAt },
   });
-  if (retryAt !== undefined || questionOf(draft.state, step, error) !== undefined) return;
+  const waits = questionOf(draft.state, step, error) ?? movedOf(draft.state, step, error);
+  if (retryAt !== undefined || waits !== undefined) return;
   const result = unsuccessful(draft, step, { status, error, used });
   settle(draft, step, { result, dispatchId: attempt.dispatchId, toolCalls: [] });
 }

@@ -4,7 +4,8 @@ import type { EventKind, RunEvent } from '#contracts/event.ts';
 import type { StepId } from '#contracts/ids.ts';
 import type { SkillContract } from '#contracts/skill.ts';
 import { debitTokens } from './budget.ts';
-import { markReady, unlockDependents } from './ready-set.ts';
+import { movedOf, releaseHeld } from './contract-hold.ts';
+import { markReady, outcomeOf, unlockDependents } from './ready-set.ts';
 import type { BudgetState, Dependent, RunState, StepState } from './run-state.ts';
 import { skillKey } from './skill-key.ts';
 import { answerTo, questionOf } from './step-question.ts';
@@ -50,6 +51,30 @@ export function acceptPlan(state: RunState, event: EventOf<'plan.accepted'>): vo
     if (definition.required) state.openRequiredStepCount += 1;
     if (step.phase === 'ready') markReady(state, step);
   }
+}
+
+/** The plan of the next version holds for what is not over; what is keeps the contract that it was made under. */
+export function migrateRun(state: RunState, { body, at }: EventOf<'run.migrated'>): void {
+  const { accepted } = state;
+  if (accepted === undefined) return;
+  const { plan, cards, teamPolicyDigests, from, to, steps, by, reason } = body;
+  const changed = new Map(
+    body.skills.map((skill) => [
+      skillKey({ team: skill.team, skillId: skill.skillId, skillVersion: skill.version }),
+      skill,
+    ]),
+  );
+  const moved = new Set(steps.map(({ stepId }) => stepId));
+  const skills = new Map([...accepted.skills, ...changed]);
+  state.accepted = { ...accepted, plan, planDigest: to.planDigest, skills, cards, teamPolicyDigests };
+  state.migrations.push({ from, to, steps, by, reason, at });
+  for (const definition of plan.steps) {
+    const step = state.steps.get(definition.stepId);
+    if (step === undefined || outcomeOf(step) !== undefined || !moved.has(definition.stepId)) continue;
+    step.definition = definition;
+    step.skill = changed.get(skillKey(definition)) ?? step.skill;
+  }
+  releaseHeld(state);
 }
 
 function openStep(
@@ -148,6 +173,12 @@ export function endAttempt(state: RunState, { body }: EventOf<'step.attempt_fail
       state.questions.set(body.stepId, question);
       return;
     }
+    const moved = movedOf(state, step, body.error);
+    if (moved !== undefined) {
+      step.phase = 'waiting';
+      state.held.set(body.stepId, moved);
+      return;
+    }
     state.errors.push(body.error);
     if (body.retryAt === undefined) return;
     step.phase = 'ready';
@@ -227,6 +258,7 @@ function close(state: RunState, step: StepState): void {
   state.delayed.delete(stepId);
   state.inFlight.delete(stepId);
   state.questions.delete(stepId);
+  state.held.delete(stepId);
   state.readyEffects.delete(stepId);
   state.waitingEffects.delete(stepId);
   if (step.effectId !== undefined) state.openEffects.delete(step.effectId);

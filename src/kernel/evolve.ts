@@ -5,6 +5,7 @@
  */
 import type { EventKind, RunEvent } from '#contracts/event.ts';
 import { openBudget, reserve, settle } from './budget.ts';
+import { releaseHeld } from './contract-hold.ts';
 import { permitCall, settleCall } from './evolve-call.ts';
 import {
   closeApproval,
@@ -27,6 +28,7 @@ import {
   debitPlanning,
   dispatchStep,
   endAttempt,
+  migrateRun,
   noteProposal,
   needPeople,
   reuseStep,
@@ -71,6 +73,8 @@ export function openRun(event: Received): RunState {
     waitingEffects: new Set(),
     inFlight: new Set(),
     questions: new Map(),
+    held: new Map(),
+    migrations: [],
     approvals: new Map(),
     effects: new Map(),
     openEffects: new Map(),
@@ -151,6 +155,7 @@ const APPLY: { readonly [K in EventKind]: (state: RunState, event: EventMap[K]) 
     state.lastFindings = body.findings;
   },
   'plan.accepted': acceptPlan,
+  'run.migrated': migrateRun,
   'step.dispatched': dispatchStep,
   'step.started': startStep,
   'step.reused': reuseStep,
@@ -195,6 +200,8 @@ const APPLY: { readonly [K in EventKind]: (state: RunState, event: EventMap[K]) 
     state.phase = state.phaseBeforeBlock ?? state.phase;
     endPause(state, at);
     if (body.code === 'STEP_BLOCKED') takeAnswer(state, body.input);
+    // Lifted by a decision about something else, the step is still held.
+    if (body.code === 'CONTRACT' && body.input['contract'] !== undefined) releaseHeld(state);
   },
   'approval.requested': requestApproval,
   'approval.endorsed': decideOn('pending'),

@@ -84,6 +84,27 @@ export function addPlan(fold: GraphFold, { body, seq }: Event<'plan.accepted'>):
   addSteps(fold, body);
 }
 
+/** The next version of the plan, derived from the one before by a person's decision. */
+export function addMigration(fold: GraphFold, { body, seq }: Event<'run.migrated'>): void {
+  const { draft, facts } = fold;
+  const { plan, from, to, by, skills } = body;
+  const detail = { version: String(plan.version), snapshotId: plan.snapshotId };
+  const id = draft.node({ kind: 'plan', ref: to.planId, status: 'accepted', digest: to.planDigest, detail });
+  const verdict = { by, steps: body.steps.map(({ stepId }) => stepId).join(' ') };
+  const decision = draft.node({ kind: 'decision', ref: String(seq), status: 'migrated', detail: verdict });
+  draft.edge('DERIVED_FROM', id, nodeId('plan', from.planId));
+  draft.edge('VALIDATED_BY', id, decision);
+  const contracts = new Map(skills.map((one) => [skillKey({ ...one, skillVersion: one.version }), one]));
+  for (const step of plan.steps) {
+    draft.edge('DECOMPOSED_INTO', id, nodeId('step', step.stepId));
+    const skill = contracts.get(skillKey(step));
+    if (skill !== undefined && body.steps.some(({ stepId }) => stepId === step.stepId))
+      facts.skills.set(step.stepId, skill);
+  }
+  for (const { team, workload } of body.cards)
+    for (const step of plan.steps) if (step.team === team) facts.workloads.set(step.stepId, workload);
+}
+
 function addAgents({ draft }: GraphFold, { cards }: EventBody<'plan.accepted'>): void {
   for (const { team, cardVersion, cardDigest, workload, protocolVersion, verifiedBy = '' } of cards)
     draft.node({

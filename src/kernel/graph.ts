@@ -16,7 +16,16 @@ import {
 } from './graph-node.ts';
 import { addApproval, addEffect } from './graph-effect.ts';
 import { addPermittedCall, addRefusedCall, addSettledCall } from './graph-call.ts';
-import { addGoal, addPlan, addProposal, addReceived, addRejection, type PlanFacts } from './graph-plan.ts';
+import {
+  addGoal,
+  addMigration,
+  addPlan,
+  addProposal,
+  addReceived,
+  addRejection,
+  type GraphFold,
+  type PlanFacts,
+} from './graph-plan.ts';
 import {
   addArrival,
   addArtifact,
@@ -46,6 +55,7 @@ function addEvent(builder: Builder, event: RunEvent): void {
   if (isOf(event, 'approval')) return addApproval(into, event);
   if (isOf(event, 'effect')) return addEffect(into, event);
   if (isOf(event, 'result')) return addArrival(into, event);
+  if (isOf(event, 'call')) return addCall(into, event);
   switch (event.kind) {
     case 'run.received':
       return addReceived(into, event.body);
@@ -57,6 +67,8 @@ function addEvent(builder: Builder, event: RunEvent): void {
       return addRejection(into, event);
     case 'plan.accepted':
       return addPlan(into, event);
+    case 'run.migrated':
+      return addMigration(into, event);
     case 'step.dispatched':
       return addDispatch(into, event.body);
     case 'step.started':
@@ -75,12 +87,6 @@ function addEvent(builder: Builder, event: RunEvent): void {
     case 'artifact.rejected':
     case 'artifact.quarantined':
       return addVerdict(into, event);
-    case 'call.permitted':
-      return addPermittedCall(into, event.body);
-    case 'call.refused':
-      return addRefusedCall(into, event);
-    case 'call.settled':
-      return addSettledCall(into, event.body);
     case 'answer.composed':
       return addAnswer(into, event.body);
     case 'run.blocked':
@@ -101,6 +107,12 @@ function addEvent(builder: Builder, event: RunEvent): void {
     case 'budget.settled':
       return undefined;
   }
+}
+
+function addCall(into: GraphFold, event: Family<'call'>): void {
+  if (event.kind === 'call.permitted') addPermittedCall(into, event.body);
+  else if (event.kind === 'call.refused') addRefusedCall(into, event);
+  else addSettledCall(into, event.body);
 }
 
 type Family<F extends string> = Extract<RunEvent, { readonly kind: `${F}.${string}` }>;

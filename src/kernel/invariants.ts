@@ -165,6 +165,7 @@ function oneWriterPerField(state: RunState, event: RunEvent): readonly string[] 
   if (event.kind === 'run.received') return ['A run is received once.'];
   if (event.kind === 'goal.frozen' && state.goal !== undefined) return ['The goal is frozen already.'];
   if (event.kind === 'plan.accepted' && state.accepted !== undefined) return ['The run has a plan already.'];
+  if (event.kind === 'run.migrated') return wronglyMigrated(state, event);
   if (event.kind === 'answer.composed' && state.answer !== undefined) return ['The run has an answer already.'];
   if (event.kind !== 'step.settled' || event.body.result.artifactRef === undefined) return [];
   const { stepId, attempt, artifactRef } = event.body.result;
@@ -172,6 +173,20 @@ function oneWriterPerField(state: RunState, event: RunEvent): readonly string[] 
   // Taken over from an earlier run: that run's step wrote it.
   if (step?.origin !== undefined && step.origin.artifactRef === artifactRef) return [];
   return wrongWriter(step, { attempt, dispatchId: event.body.dispatchId });
+}
+
+/** A migration is the next version of a plan that there is, and plans nothing again that is over. */
+function wronglyMigrated({ accepted, steps }: RunState, { body }: EventOf<'run.migrated'>): readonly string[] {
+  if (accepted === undefined) return ['A run without a plan is migrated.'];
+  const { version } = accepted.plan;
+  const over = body.steps.filter(({ stepId }) => {
+    const step = steps.get(stepId);
+    return step === undefined || outcomeOf(step) !== undefined;
+  });
+  return [
+    ...(body.plan.version === version + 1 ? [] : [`Plan version ${body.plan.version} follows ${version}.`]),
+    ...over.map(({ stepId }) => `Step ${stepId} is over and is migrated.`),
+  ];
 }
 
 /** Only the executor of the step's current attempt writes its result. */

@@ -4,6 +4,7 @@
  * Its running time stands still with it. Source: CONTRACTS "Deadline", DESIGN §3.10.
  */
 import type { BlockedReason, EventDraft } from '#contracts/event.ts';
+import { holdBlock } from './contract-hold.ts';
 import { openApproval, openEffect } from './effect-state.ts';
 import { stepsOf } from './ready-set.ts';
 import type { RunState, StepState } from './run-state.ts';
@@ -13,7 +14,7 @@ const NAMED_COUNT_MAX = 8;
 
 /** Whether people are needed only while the block lasts, and decisions lift it too. */
 export function waitsForPeople({ code }: Pick<BlockedReason, 'code'>): boolean {
-  return code === 'APPROVAL' || code === 'EFFECT_UNKNOWN' || code === 'STEP_BLOCKED';
+  return code === 'APPROVAL' || code === 'EFFECT_UNKNOWN' || code === 'STEP_BLOCKED' || code === 'CONTRACT';
 }
 
 /** What the run waits for when nothing goes on without people; undefined when something does, or nothing is open. O(open effect steps and questions). */
@@ -22,8 +23,8 @@ export function peopleBlock(state: RunState): BlockedReason | undefined {
   if (state.readyEffects.size > 0) return undefined;
   const waiting = [...stepsOf(state, state.waitingEffects)];
   if (waiting.some((step) => goesOn(state, step))) return undefined;
-  const question = questionBlock(state);
-  if (question !== undefined) return question;
+  const first = questionBlock(state) ?? holdBlock(state);
+  if (first !== undefined) return first;
   if (waiting.length === 0) return undefined;
   const doubts = waiting.filter((step) => openEffect(state, step) !== undefined);
   return doubts.length > 0 ? doubtful(doubts) : undecided(waiting);

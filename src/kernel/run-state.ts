@@ -9,7 +9,7 @@ import type { RunRef } from '#contracts/command.ts';
 import type { ResultOrigin } from '#contracts/earlier-result.ts';
 import type { ErrorRecord } from '#contracts/error.ts';
 import type { Evidence, ToolCall } from '#contracts/evidence.ts';
-import type { BlockedReason, Origin } from '#contracts/event.ts';
+import type { BlockedReason, EventBody, MovedField, Origin } from '#contracts/event.ts';
 import type { GoalContract } from '#contracts/goal.ts';
 import type { ApprovalId, ArtifactId, CallId, Digest, DispatchId, EffectId, LeaseId, StepId } from '#contracts/ids.ts';
 import type { Finding, Plan, PlanStep } from '#contracts/plan.ts';
@@ -54,8 +54,9 @@ export interface Dependent {
 }
 
 export interface StepState {
-  readonly definition: PlanStep;
-  readonly skill: SkillContract;
+  /** As planned; of an open step it changes with a migration, together with its contract. */
+  definition: PlanStep;
+  skill: SkillContract;
   /** In plan order. */
   readonly dependents: readonly Dependent[];
   phase: StepPhase;
@@ -100,6 +101,11 @@ export interface AcceptedPlan {
   readonly teamPolicyDigests: Readonly<Record<string, Digest>>;
 }
 
+/** A move to other contracts, as its event says it. */
+export type Migration = Omit<EventBody<'run.migrated'>, 'plan' | 'skills' | 'cards' | 'teamPolicyDigests'> & {
+  readonly at: string;
+};
+
 export interface RunState {
   readonly ref: RunRef;
   /** A program's calls are a central run: nobody dispatched them. */
@@ -120,6 +126,8 @@ export interface RunState {
   planRejectedCount: number;
   lastFindings: readonly Finding[];
   accepted: AcceptedPlan | undefined;
+  /** Each move to other contracts, oldest first. */
+  readonly migrations: Migration[];
   readonly steps: Map<StepId, StepState>;
   /** Steps that may be dispatched now: in the order in which they became ready, those unlocked together in plan order. */
   readonly ready: Set<StepId>;
@@ -131,6 +139,8 @@ export interface RunState {
   readonly waitingEffects: Set<StepId>;
   /** Of the steps that wait for an answer, in the order in which they asked. */
   readonly questions: Map<StepId, StepQuestion>;
+  /** Required steps whose contract nobody offers any more, with what moved. */
+  readonly held: Map<StepId, readonly MovedField[]>;
   readonly inFlight: Set<StepId>;
   /** Steps neither settled nor skipped. */
   openStepCount: number;

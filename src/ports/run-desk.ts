@@ -94,6 +94,16 @@ export interface RunDesk extends ApprovalDesk {
   answer(grant: RootGrant, runId: string, input: Readonly<Record<string, string>>): Promise<RunView>;
   /** ERR_STATE when it has ended. "Accepted" is not "stopped": the view says `cancelling` until it is. */
   cancel(grant: RootGrant, runId: string, reason: string): Promise<RunView>;
+  /**
+   * Moves the run's open steps to the contracts that are offered now; by who asked, or by an approver. ERR_STATE while something is under
+   * way or when it is under them already, ERR_CONTRACT_MOVED when a step's skill is offered by nobody, ERR_PLAN_REFUSED, ERR_USAGE without a
+   * reason.
+   */
+  migrate(
+    grant: RootGrant,
+    request: { readonly runId: string; readonly reason: string },
+    signal: AbortSignal,
+  ): Promise<RunView>;
   /** The chain behind one claim (by id or key), or behind each. ERR_NOT_FOUND. */
   why(grant: RootGrant, runId: string, claim: string | undefined): Promise<readonly WhyView[]>;
   agents(grant: RootGrant, signal: AbortSignal): Promise<readonly AgentView[]>;

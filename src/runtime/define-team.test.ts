@@ -158,7 +158,7 @@ test('a team with several faults lists all of them', () => {
     defineTeam('claims', { ...claims(), workers: [worker, worker], mcpServers: [], policy: [] }),
   );
   assert.deepEqual(findings.map((finding) => finding.replace(/ of worker.*/u, '')).toSorted(), [
-    'skill claim-status is defined twice',
+    'skill claim-status 1.0.0 is defined twice',
     'the policy has no row for action claims:read on claim of skill claim-status',
     'the policy has no row for action claims:read on claim of skill claim-status',
     'tool claims-db/get_claim',

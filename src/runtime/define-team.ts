@@ -23,8 +23,8 @@ export interface TeamOptions {
 
 /**
  * A checked team. Throws one ERR_CONFIG that lists every finding: a worker whose tool no server serves or serves under another
- * contract, a skill defined twice, a tool outside its skill's actions, purposes, data classes, resources or inputs (its lease could
- * never be narrowed), a skill's action without a row in the policy, a malformed name or version.
+ * contract, a version of a skill defined twice, a tool outside its skill's actions, purposes, data classes, resources or inputs (its
+ * lease could never be narrowed), a skill's action without a row in the policy, a malformed name or version.
  */
 export function defineTeam(name: string, options: TeamOptions): TeamDefinition {
   const skills = [
@@ -65,7 +65,7 @@ export function defineTeam(name: string, options: TeamOptions): TeamDefinition {
 
 /** Effects are never allowed by a shorthand. */
 function policyFor(skills: readonly SkillContract[], tenants: readonly string[]): readonly PolicyRow[] {
-  return skills
+  const rows = skills
     .filter(({ available, risk }) => available && risk !== 'effect')
     .flatMap(({ actions, resources, purposes }) =>
       actions.flatMap((action) =>
@@ -80,6 +80,8 @@ function policyFor(skills: readonly SkillContract[], tenants: readonly string[])
         ),
       ),
     );
+  // Two versions of a skill allow the same: the policy is as it was with one.
+  return [...new Map(rows.map((row) => [JSON.stringify(row), row])).values()];
 }
 
 function nameFindings(name: string, options: TeamOptions): readonly string[] {
@@ -102,7 +104,9 @@ function nameFindings(name: string, options: TeamOptions): readonly string[] {
 
 function skillFindings(skills: readonly SkillContract[]): readonly string[] {
   return [
-    ...repeated(skills.map(({ skillId }) => skillId)).map((skillId) => `skill ${skillId} is defined twice`),
+    ...repeated(skills.map(({ skillId, version }) => `${skillId} ${version}`)).map(
+      (skill) => `skill ${skill} is defined twice`,
+    ),
     ...skills
       .filter((skill) => !skillContract.safeParse(skill).success)
       .map(({ skillId }) => `the contract of skill ${skillId} is not well formed`),

@@ -84,8 +84,19 @@ export function createEffectWorld(options: EffectWorldOptions): EffectWorld {
   store.onCommit((_events, head) => admission.note(head));
   const effects = { writer, policy };
   const workload = SUPERVISOR_WORKLOAD;
-  const parts = { driver, store, directory, planner: rulesPlanner, clock, ids, admission, effects, workload };
-  driver.register('central', createRunHandlers({ ...parts, issuer, teams, grants: options.grants }));
+  const parts = {
+    driver,
+    store,
+    directory,
+    planner: rulesPlanner,
+    clock,
+    ids,
+    admission,
+    effects,
+    workload,
+    grants: options.grants,
+  };
+  driver.register('central', createRunHandlers({ ...parts, issuer, teams }));
   const desk = createRunDesk({
     ...parts,
     intake: createRulesIntake({ kinds, ids }),

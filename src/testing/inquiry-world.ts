@@ -114,14 +114,13 @@ export async function inquiryWorld(options: WorldOptions = {}): Promise<InquiryW
   const planner = typeof options.planner === 'function' ? options.planner(clock) : (options.planner ?? rulesPlanner);
   const admission = createAdmissionQueue({ ...ADMISSION, ...options.admission }, clock);
   store.onCommit((_events, head) => admission.note(head));
-  const parts = { driver, store, directory, planner, clock, ids, admission };
+  const parts = { driver, store, directory, planner, clock, ids, admission, grants: grantOf };
   driver.register(
     'central',
     createRunHandlers({
       ...parts,
       issuer,
       teams: transports,
-      grants: grantOf,
       workload: SUPERVISOR,
       effects,
       phraser: options.phraser,

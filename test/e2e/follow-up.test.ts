@@ -59,7 +59,7 @@ test('a follow-up in a session: 0 dispatches, 0 tool calls, each claim backed th
   const database = new DatabaseSync(join(home.directory, 'caseops.db'));
   const tampered = database
     .prepare(
-      "update event set json = replace(json, 'claims:read', 'claims:keep') where run_id = ? and kind = 'plan.accepted'",
+      "update event_batch set json = replace(json, 'claims:read', 'claims:keep') where run_id = ? and json like '%plan.accepted%'",
     )
     .run(first.runId);
   database.close();

@@ -16,7 +16,7 @@ export function renderRun({ run, selected, why }: RunParts): Markup {
       <a href="/">Runs</a> <span aria-hidden="true">/</span> <span class="rec">${run.runId}</span>
     </nav>
     <h1><bdi>${run.statement.text}</bdi></h1>
-    ${prohibitions(run)} ${facts(run)} ${question(run)}
+    ${prohibitions(run)} ${facts(run)} ${migrations(run)} ${question(run)}
     <div class="cols runview">
       <div>
         <div class="head">
@@ -71,6 +71,16 @@ function facts(run: RunView): Markup {
     ${run.reason === null || run.result === 'completed' ? undefined : html`<p class="quiet reason">${run.reason}</p>`}`;
 }
 
+/** Each move to other contracts, with who and why. */
+function migrations(run: RunView): readonly Markup[] {
+  return run.migrations.map(
+    (move) =>
+      html`<p class="quiet reason">
+        Migrated from plan ${move.fromVersion} to plan ${move.toVersion} by ${move.by} at ${move.at}: ${move.reason}
+      </p>`,
+  );
+}
+
 function question(run: RunView): Markup | undefined {
   if (run.blocked === null) return undefined;
   const { code, question: asked, wants } = run.blocked;
@@ -79,7 +89,9 @@ function question(run: RunView): Markup | undefined {
       ? ['Waiting for a decision', `caseops approvals ls --run ${run.runId} --as approver`]
       : code === 'EFFECT_UNKNOWN'
         ? ['Waiting for somebody to find out', `caseops effects ls --run ${run.runId}`]
-        : ['Waiting for an answer', `caseops answer ${run.runId} --input ${wants}=…`];
+        : code === 'CONTRACT'
+          ? ['Waiting for a migration', `caseops runs migrate ${run.runId} --reason …`]
+          : ['Waiting for an answer', `caseops answer ${run.runId} --input ${wants}=…`];
   return html`<section class="card">
     <p class="q">${waits}</p>
     <h2>${asked}</h2>

@@ -1,4 +1,4 @@
-/** `/api/v1/runs`: submit, look, follow, answer, cancel, and the chain behind a claim. Source: SURFACES "HTTP API". */
+/** `/api/v1/runs`: submit, look, follow, answer, cancel, migrate, and the chain behind a claim. Source: SURFACES "HTTP API". */
 import type { RootGrant } from '#contracts/lease.ts';
 import { runResult } from '#contracts/step-result.ts';
 import type { Quota, RunDesk } from '#ports/run-desk.ts';
@@ -24,6 +24,12 @@ const submission = z.strictObject({
 });
 const answerBody = z.strictObject({ input: z.record(z.string().max(128), z.string().max(2_000)) });
 const cancelBody = z.strictObject({ reason: z.string().max(1_000).default('cancelled by the requester') });
+
+/** `to` names what is offered now: there is nothing else that a run could be moved to. */
+const migrateBody = z.strictObject({
+  reason: z.string().min(1).max(1_000),
+  to: z.literal('current').default('current'),
+});
 
 const WAIT_S_MAX = 120;
 
@@ -75,6 +81,10 @@ export function runRoutes(desk: RunDesk): Hono<ApiEnvironment> {
   routes.post('/:id/cancel', async (c) => {
     const { reason } = await readBody(c.req.raw, cancelBody);
     return c.json(await desk.cancel(c.var.grant, c.req.param('id'), reason), 202);
+  });
+  routes.post('/:id/migrate', async (c) => {
+    const { reason } = await readBody(c.req.raw, migrateBody);
+    return c.json(await desk.migrate(c.var.grant, { runId: c.req.param('id'), reason }, c.req.raw.signal));
   });
   return routes;
 }
