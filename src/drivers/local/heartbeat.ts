@@ -16,8 +16,8 @@ export interface HeartbeatOptions {
 }
 
 export interface Heartbeat {
-  /** Resolves when the first sign is durable; once started, does nothing. */
-  start(): Promise<void>;
+  /** Resolves when the first sign is durable; undefined once it is. */
+  start(): Promise<void> | undefined;
   /** Gives all runs of this process up. */
   stop(): Promise<void>;
 }
@@ -29,8 +29,10 @@ export function createHeartbeat(options: HeartbeatOptions): Heartbeat {
   let disarm: (() => void) | undefined;
   let beating: Promise<void> = Promise.resolve();
   let stopped = false;
+  let alive = false;
 
   const arm = (): void => {
+    alive = true;
     if (stopped) return;
     disarm = clock.at(clock.nowMs() + Math.max(1, Math.floor(ttlMs / BEATS_PER_LIFE)), () => {
       beating = beat().then(arm);
@@ -47,6 +49,7 @@ export function createHeartbeat(options: HeartbeatOptions): Heartbeat {
 
   return {
     start: () => {
+      if (alive) return undefined;
       started ??= store.heartbeat(owner, ttlMs).then(arm, (error: unknown) => {
         started = undefined;
         throw error;

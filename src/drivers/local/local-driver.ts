@@ -55,8 +55,9 @@ export function createLocalDriver(options: LocalDriverOptions): Driver<RunState>
   const deliver: Driver<RunState>['deliver'] = async (ref, command, records = []) => {
     if (host.closed || (host.closing && command.kind === 'receive'))
       return { ok: false, error: closingError(ref), state: undefined };
-    await host.heartbeat.start();
-    return mailboxes.enqueue(runKey(ref), () => writer.deliver(ref, command, records));
+    const starting = host.heartbeat.start();
+    if (starting !== undefined) await starting;
+    return mailboxes.enqueueTogether(runKey(ref), { command, records }, (all) => writer.deliver(ref, all));
   };
   host.deliver = deliver;
   const state: Driver<RunState>['state'] = (ref) => mailboxes.enqueue(runKey(ref), () => writer.read(ref));
@@ -134,11 +135,11 @@ function createHost(options: LocalDriverOptions): Host {
     lockTtlMs: ttlMs,
     actor: owner,
     handlers: (level) => handlers.get(level),
-    onWritten: (run, unit, command) => {
+    onWritten: (run, unit, commands) => {
       // First what is needed, then who looks at it.
       afterWrite(host, run, unit);
       jobs.reconcile(run.ref, handlers.has(unit.state.level) ? run.jobs : new Map<string, Job>());
-      if (!host.closing) arm(run, unit, command);
+      if (!host.closing) arm(run, unit, commands);
     },
     onLost: ({ ref }) => jobs.reconcile(ref, new Map()),
   });
@@ -207,7 +208,7 @@ function createAlarm({
   actor,
   report,
   deliver,
-}: AlarmOptions): (run: HeldRun, unit: Unit, command: Command) => void {
+}: AlarmOptions): (run: HeldRun, unit: Unit, commands: readonly Command[]) => void {
   const armAt = (run: HeldRun, dueMs: number): void => {
     run.disarm?.();
     run.disarm = clock.at(dueMs, () => {
@@ -218,7 +219,7 @@ function createAlarm({
       });
     });
   };
-  return (run, unit, command) => {
+  return (run, unit, commands) => {
     run.disarm?.();
     run.disarm = undefined;
     if (unit.state.phase === 'ended') return;
@@ -227,7 +228,7 @@ function createAlarm({
     const againMs = clock.nowMs() + AGAIN_MS;
     const wakeMs = unit.wakeAt === undefined ? Infinity : Date.parse(unit.wakeAt);
     // A tick that found nothing to do must not call itself without end.
-    const idle = command.kind === 'tick' && unit.events.length === 0;
+    const idle = commands.every(({ kind }) => kind === 'tick') && unit.events.length === 0;
     const dueMs = Math.min(idle ? Math.max(wakeMs, againMs) : wakeMs, unit.postponed.length > 0 ? againMs : Infinity);
     if (Number.isFinite(dueMs)) armAt(run, dueMs);
   };

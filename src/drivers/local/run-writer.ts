@@ -27,16 +27,19 @@ export interface RunWriterOptions {
   /** Who acts when time does or a run is taken over. */
   readonly actor: string;
   readonly handlers: (level: RunState['level']) => RunHandlers<RunState> | undefined;
-  /** After each accepted command; what it changed is durable. */
-  readonly onWritten: (run: HeldRun, unit: Unit, command: Command) => void;
+  /** After each unit of accepted commands; what it changed is durable. */
+  readonly onWritten: (run: HeldRun, unit: Unit, commands: readonly Command[]) => void;
   /** Another process has the run now. */
   readonly onLost: (run: HeldRun) => void;
 }
 
 /** Calls for one run must come one after the other. */
 export interface RunWriter {
-  /** Decides and appends; on a conflict the run is loaded again and the command is decided once more. */
-  deliver(ref: RunRef, command: Command, records: readonly RecordWrite[]): Promise<Delivered<RunState>>;
+  /**
+   * Decides and appends, all in one commit where none brings records; answers each. On a conflict the run is loaded again and each
+   * command is decided once more.
+   */
+  deliver(ref: RunRef, commands: readonly Delivery[]): Promise<readonly Delivered<RunState>[]>;
   /** Takes the run over if it is free, and goes on with it; undefined when another live process holds it. */
   hold(ref: RunRef): Promise<HeldRun | undefined>;
   /** Goes on with a run whose lock was just taken; undefined when another process took it meanwhile. */
@@ -45,18 +48,25 @@ export interface RunWriter {
   read(ref: RunRef): Promise<RunState | undefined>;
 }
 
+/** A command with the records that it justifies. */
+export interface Delivery {
+  readonly command: Command;
+  readonly records: readonly RecordWrite[];
+}
+
 type Conflict = Exclude<CommitOutcome, { readonly ok: true }>;
-type Written = { readonly delivered: Delivered<RunState> } | { readonly conflict: Conflict };
+type Written = { readonly delivered: readonly Delivered<RunState>[] } | { readonly conflict: Conflict };
 
 export function createRunWriter(options: RunWriterOptions): RunWriter {
   const { store, kernel, table } = options;
   const write = createWrite(options);
   const hold = createHold(options, write);
 
-  const attempt = async (ref: RunRef, command: Command, records: readonly RecordWrite[]): Promise<Written> => {
+  const attempt = async (ref: RunRef, deliveries: readonly Delivery[]): Promise<Written> => {
     const run = await hold(ref);
-    if (run === undefined) return { delivered: { ok: false, error: heldError(ref), state: undefined } };
-    const written = await write(run, command, records);
+    if (run === undefined)
+      return { delivered: deliveries.map(() => ({ ok: false, error: heldError(ref), state: undefined })) };
+    const written = await write(run, deliveries);
     if ('conflict' in written && written.conflict.conflict !== 'record') {
       table.lose(run);
       options.onLost(run);
@@ -66,16 +76,26 @@ export function createRunWriter(options: RunWriterOptions): RunWriter {
     return written;
   };
 
+  const alone = async (ref: RunRef, delivery: Delivery): Promise<readonly Delivered<RunState>[]> => {
+    let written = await attempt(ref, [delivery]);
+    if ('conflict' in written && written.conflict.conflict !== 'record') written = await attempt(ref, [delivery]);
+    if ('delivered' in written) return written.delivered;
+    const error = conflictError(ref, written.conflict, delivery.records);
+    return [{ ok: false, error, state: await reload(options, ref) }];
+  };
+
   return {
     hold,
     adopt: ({ head, lock }) => load(options, write, { head, lock }),
-    deliver: async (ref, command, records) => {
-      let written = await attempt(ref, command, records);
-      if ('conflict' in written && written.conflict.conflict !== 'record')
-        written = await attempt(ref, command, records);
-      if ('delivered' in written) return written.delivered;
-      const error = conflictError(ref, written.conflict, records);
-      return { ok: false, error, state: await reload(options, ref) };
+    deliver: async (ref, deliveries) => {
+      // Records may be refused one by one, and so are their commands.
+      if (deliveries.length > 1 && deliveries.every(({ records }) => records.length === 0)) {
+        const written = await attempt(ref, deliveries);
+        if ('delivered' in written) return written.delivered;
+      }
+      const answers: Delivered<RunState>[] = [];
+      for (const delivery of deliveries) answers.push(...(await alone(ref, delivery)));
+      return answers;
     },
     read: async (ref) =>
       table.held.get(runKey(ref))?.state ??
@@ -92,18 +112,20 @@ async function reload({ store, kernel, table }: RunWriterOptions, ref: RunRef): 
   return run?.state;
 }
 
-type Write = (run: HeldRun, command: Command, records: readonly RecordWrite[]) => Promise<Written>;
+type Write = (run: HeldRun, deliveries: readonly Delivery[]) => Promise<Written>;
 
 function createWrite(options: RunWriterOptions): Write {
   const { store, kernel, table, handlers } = options;
-  return async (run, command, records) => {
+  return async (run, deliveries) => {
     const { ref, state } = run;
     const expectedSeq = state?.seq ?? 0;
+    const commands = deliveries.map(({ command }) => command);
+    const records = deliveries.flatMap((delivery) => delivery.records);
     let unit: UnitOutcome;
     let outcome: CommitOutcome;
     try {
-      unit = workUnit(kernel, { ref, state, command, records, outstanding: run.jobs, handlers });
-      if (!unit.ok) return { delivered: { ok: false, error: unit.error, state } };
+      unit = workUnit(kernel, { ref, state, commands, records, outstanding: run.jobs, handlers });
+      if (!unit.ok) return { delivered: unit.answers.map((answer) => ({ ...answer, state })) };
       outcome = await commitUnit(store, run, { unit, expectedSeq, owner: options.owner });
     } catch (error) {
       table.evict(run);
@@ -115,8 +137,9 @@ function createWrite(options: RunWriterOptions): Write {
     }
     run.state = unit.state;
     table.held.set(runKey(ref), run);
-    options.onWritten(run, unit, command);
-    return { delivered: { ok: true, events: unit.events, state: unit.state } };
+    options.onWritten(run, unit, commands);
+    const after = unit.state;
+    return { delivered: unit.answers.map((answer) => ({ ...answer, state: after })) };
   };
 }
 
@@ -175,7 +198,8 @@ async function takeOver(
   if (run.state === undefined || run.state.phase === 'ended') return run;
   const base = { at: clock.now(), actor };
   const pausedMs = stoodStillMs(runHead(run.state), lock.lastSeenAt, clock.nowMs());
-  const recovered = await write(run, { ...base, kind: 'recover', pausedMs, checked: CHECKED, fence: run.fence }, []);
+  const recover: Command = { ...base, kind: 'recover', pausedMs, checked: CHECKED, fence: run.fence };
+  const recovered = await write(run, [{ command: recover, records: [] }]);
   if ('delivered' in recovered) return run;
   table.lose(run);
   options.onLost(run);

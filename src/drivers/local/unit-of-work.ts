@@ -1,6 +1,7 @@
 /**
- * One unit of work: a command is decided, its events are sealed and folded, and todos that a handler can turn into a command at once
- * (a dispatch with its lease) are decided in the same unit. What is left are jobs and the time to wake. Synchronous. DESIGN §4.
+ * One unit of work: commands are decided one after the other, their events are sealed and folded, and todos that a handler can turn into
+ * a command at once (a dispatch with its lease) are decided in the same unit. What is left are jobs and the time to wake. Synchronous.
+ * DESIGN §4.
  */
 import type { Command, Job, JobTodo, RunRef } from '#contracts/command.ts';
 import { CaseOpsError, type ErrorRecord, toErrorRecord } from '#contracts/error.ts';
@@ -17,7 +18,8 @@ const ROUND_COUNT_MAX = 10_000;
 export interface UnitInput {
   readonly ref: RunRef;
   readonly state: RunState | undefined;
-  readonly command: Command;
+  /** In the order in which they came; at least one. */
+  readonly commands: readonly Command[];
   readonly records: readonly RecordWrite[];
   /** Jobs that were handed out before: their todos are not prepared again. */
   readonly outstanding: ReadonlyMap<string, Job>;
@@ -28,6 +30,8 @@ export interface Unit {
   readonly ok: true;
   readonly state: RunState;
   readonly events: readonly RunEvent[];
+  /** Of each command. What was prepared after the last one that was accepted is among its events. */
+  readonly answers: readonly Answer[];
   readonly records: readonly RecordWrite[];
   /** All jobs that the run needs now, by id. */
   readonly jobs: ReadonlyMap<string, Job>;
@@ -36,23 +40,59 @@ export interface Unit {
   readonly postponed: readonly ErrorRecord[];
 }
 
-export type UnitOutcome = Unit | { readonly ok: false; readonly error: ErrorRecord };
+export type Answer = { readonly ok: true; readonly events: readonly RunEvent[] } | Refusal;
+type Refusal = { readonly ok: false; readonly error: ErrorRecord };
 
-/** A refused command leaves the state as it was. After an accepted one the state has moved on and must be written or dropped. */
+/** Not ok: every command was refused. */
+export type UnitOutcome = Unit | { readonly ok: false; readonly answers: readonly Refusal[] };
+
+/** Refused commands leave the state as it was. After an accepted one the state has moved on and must be written or dropped. */
 export function workUnit(kernel: RunKernel, input: UnitInput): UnitOutcome {
-  const { ref, command } = input;
-  const decision = kernel.decide(input.state, command, ref);
-  if (!decision.ok) return decision;
+  const { ref, commands } = input;
   const run = createFold(kernel, ref, input.state);
-  run.apply(decision.events, command);
+  const decided = commands.map((command): Refusal | { readonly ok: true; readonly from: number } => {
+    const decision = kernel.decide(run.state, command, ref);
+    if (!decision.ok) return decision;
+    const from = run.events.length;
+    run.apply(decision.events, command);
+    // An accepted command that opens nothing, on a run that does not exist.
+    return run.state === undefined ? { ok: false, error: unopened(ref, command) } : { ok: true, from };
+  });
   const { state } = run;
-  // An accepted command that opens nothing, on a run that does not exist.
-  if (state === undefined) return { ok: false, error: unopened(ref, command) };
+  const refusals = decided.filter((answer) => !answer.ok);
+  if (state === undefined || refusals.length === decided.length) return { ok: false, answers: refusals };
   const work = createPreparing(kernel, input, run);
   let round = 0;
   while (work.round(state)) if (++round >= ROUND_COUNT_MAX) throw endless(ref);
   const { jobs, wakeAt, postponed } = work;
-  return { ok: true, state, events: run.events, records: [...input.records, ...work.records], jobs, wakeAt, postponed };
+  const records = work.records.length === 0 ? input.records : [...input.records, ...work.records];
+  return {
+    ok: true,
+    state,
+    events: run.events,
+    answers: answersOf(decided, run.events),
+    records,
+    jobs,
+    wakeAt,
+    postponed,
+  };
+}
+
+/** The events from where a command was decided to where the next one was. */
+function answersOf(
+  decided: readonly (Refusal | { readonly ok: true; readonly from: number })[],
+  events: readonly RunEvent[],
+): readonly Answer[] {
+  let to = events.length;
+  return decided
+    .toReversed()
+    .map((answer): Answer => {
+      if (!answer.ok) return answer;
+      const own = events.slice(answer.from, to);
+      to = answer.from;
+      return { ok: true, events: own };
+    })
+    .toReversed();
 }
 
 /** The name under which a todo is kept as a job; the same todo has the same name. */
@@ -108,7 +148,9 @@ interface Preparing {
   round(state: RunState): boolean;
 }
 
-function createPreparing(kernel: RunKernel, { ref, command, outstanding, handlers }: UnitInput, run: Fold): Preparing {
+function createPreparing(kernel: RunKernel, input: UnitInput, run: Fold): Preparing {
+  const { ref, commands, outstanding, handlers } = input;
+  const at = commands.at(-1)?.at ?? '';
   const kept = new Set(outstanding.keys());
   const given = new Set<string>();
   const work: Preparing = {
@@ -120,7 +162,7 @@ function createPreparing(kernel: RunKernel, { ref, command, outstanding, handler
       let decided = false;
       work.jobs = new Map();
       work.wakeAt = undefined;
-      for (const todo of kernel.next(state, command.at)) {
+      for (const todo of kernel.next(state, at)) {
         if (todo.kind === 'wake') {
           work.wakeAt = todo.at;
           continue;
@@ -143,7 +185,7 @@ function createPreparing(kernel: RunKernel, { ref, command, outstanding, handler
   const prepare = (todo: JobTodo, state: RunState): { ok: true } | { ok: false; error: ErrorRecord } | undefined => {
     let prepared: Prepared | undefined;
     try {
-      prepared = handlers(state.level)?.prepare(state, todo, command.at);
+      prepared = handlers(state.level)?.prepare(state, todo, at);
     } catch (error) {
       return { ok: false, error: toErrorRecord(error, { code: 'ERR_STATE', at: 'driver' }) };
     }
