@@ -8,7 +8,7 @@ export type { EffectRow, EffectState } from '#contracts/effect-row.ts';
 export type { ApprovalDesk, DecideRequest, ReconcileRequest } from '#ports/approval-desk.ts';
 export type { GoalKind } from '#ports/goal-kind.ts';
 export type { ModelBounds, Phraser, ToolProposalRequest, ToolProposalText, ToolProposer } from '#ports/model.ts';
-export { DEFAULT_LIMITS, type Limits } from './runtime/limits.ts';
+export { DEFAULT_LIMITS, type Limits, type TenantLimits } from './runtime/limits.ts';
 export type {
   Observed,
   PolicyRow,

@@ -50,6 +50,16 @@ test('a tenant has at most its share in flight, and leaves the rest to others', 
   assert.equal(queue.enter(ref('small', 0)).queue, undefined);
 });
 
+test('a tenant with a share of its own has that one, the others the common one', () => {
+  const queue = opened({
+    runsInFlightMax: 8,
+    runsInFlightPerTenantMax: 1,
+    tenants: { big: { runsInFlightMax: 3 }, odd: {} },
+  });
+  for (let index = 0; index < 4; index++) for (const tenant of ['big', 'small', 'odd']) queue.enter(ref(tenant, index));
+  assert.deepEqual([queue.inFlightCount, queue.waitingCount], [5, 7]);
+});
+
 test('a full queue refuses with when to come back, and still has a place for a tenant that has none waiting', async () => {
   const clock = seededClock(0);
   const queue = opened({ runsInFlightMax: 1, queueLengthMax: 6 }, clock);

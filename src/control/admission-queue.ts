@@ -11,6 +11,8 @@ export interface AdmissionLimits {
   /** Central runs that work at the same time. A run that waits for a person does not work. */
   readonly runsInFlightMax: number;
   readonly runsInFlightPerTenantMax: number;
+  /** Tenants with a bound of their own instead. */
+  readonly tenants?: Readonly<Record<string, { readonly runsInFlightMax?: number | undefined }>>;
   /** Runs that wait. One tenant may have at most as many waiting as there are places left, so that another always finds one. */
   readonly queueLengthMax: number;
 }
@@ -155,7 +157,9 @@ function mayBegin({ opened, inFlight, limits }: Queue, tenant: string): boolean 
   if (!opened || inFlight.size >= limits.runsInFlightMax) return false;
   let ownCount = 0;
   for (const other of inFlight.values()) if (other === tenant) ownCount++;
-  return ownCount < limits.runsInFlightPerTenantMax;
+  const own =
+    limits.tenants !== undefined && Object.hasOwn(limits.tenants, tenant) ? limits.tenants[tenant] : undefined;
+  return ownCount < (own?.runsInFlightMax ?? limits.runsInFlightPerTenantMax);
 }
 
 function standInLine({ waiting }: Queue, ref: RunRef, wake: (() => void) | undefined): void {

@@ -18,25 +18,29 @@ interface Bucket {
 
 const WINDOW_MS = 60_000;
 
-/** Buckets start full, and a full one is forgotten: memory is bounded by the tenants that asked within a minute. */
-export function createGoalRate(goalsPerMinuteMax: number, clock: Clock): GoalRate {
+/**
+ * `perMinuteMax` says how many a tenant may submit a minute, the same at each call. Buckets start full, and a full one is forgotten: memory
+ * is bounded by the tenants that asked within a minute.
+ */
+export function createGoalRate(perMinuteMax: (tenant: string) => number, clock: Clock): GoalRate {
   const buckets = new Map<string, Bucket>();
-  const perMs = goalsPerMinuteMax / WINDOW_MS;
+  const perMs = (tenant: string): number => perMinuteMax(tenant) / WINDOW_MS;
   const filled = (tenant: string): Bucket => {
     const nowMs = clock.nowMs();
-    const bucket = buckets.get(tenant) ?? { goalCount: goalsPerMinuteMax, atMs: nowMs };
+    const max = perMinuteMax(tenant);
+    const bucket = buckets.get(tenant) ?? { goalCount: max, atMs: nowMs };
     const gainedMs = Math.max(0, nowMs - bucket.atMs);
-    return { goalCount: Math.min(goalsPerMinuteMax, bucket.goalCount + gainedMs * perMs), atMs: nowMs };
+    return { goalCount: Math.min(max, bucket.goalCount + gainedMs * perMs(tenant)), atMs: nowMs };
   };
   const keep = (tenant: string, bucket: Bucket): void => {
     // Set anew, the map stays in the order of the last change.
     buckets.delete(tenant);
-    if (bucket.goalCount < goalsPerMinuteMax) buckets.set(tenant, bucket);
+    if (bucket.goalCount < perMinuteMax(tenant)) buckets.set(tenant, bucket);
   };
   return {
     take: (tenant) => {
       const bucket = filled(tenant);
-      if (bucket.goalCount < 1) throw tooMany(goalsPerMinuteMax, tenant, (1 - bucket.goalCount) / perMs);
+      if (bucket.goalCount < 1) throw tooMany(perMinuteMax(tenant), tenant, (1 - bucket.goalCount) / perMs(tenant));
       keep(tenant, { ...bucket, goalCount: bucket.goalCount - 1 });
       // Who has not asked for a minute has a full bucket again.
       for (const [other, { atMs }] of buckets) {
@@ -50,12 +54,12 @@ export function createGoalRate(goalsPerMinuteMax: number, clock: Clock): GoalRat
     },
     quota: (tenant) => {
       const { goalCount } = filled(tenant);
-      const missing = goalsPerMinuteMax - goalCount;
+      const max = perMinuteMax(tenant);
       return {
-        goalCountMax: goalsPerMinuteMax,
+        goalCountMax: max,
         windowS: WINDOW_MS / 1_000,
         goalCountLeft: Math.floor(goalCount),
-        resetS: Math.ceil(missing / perMs / 1_000),
+        resetS: Math.ceil((max - goalCount) / perMs(tenant) / 1_000),
       };
     },
   };

@@ -50,7 +50,7 @@ export interface RunDeskOptions {
   /** The same one that the run handlers have. */
   readonly admission: AdmissionQueue;
   /** Per tenant. */
-  readonly goalsPerMinuteMax: number;
+  readonly goalsPerMinuteMax: (tenant: string) => number;
   /** The chain behind a claim (by id or key), or behind each; from the evidence room. Throws ERR_NOT_FOUND. */
   readonly why: (ref: RunRef, claim: string | undefined) => Promise<readonly WhyView[]>;
 }

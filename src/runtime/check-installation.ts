@@ -1,5 +1,6 @@
 /** What `caseops doctor` says of a configuration before anything starts. */
 import { CaseOpsError } from '#contracts/error.ts';
+import { escapePointer } from '#kernel/pointer.ts';
 import type { Secrets } from '#ports/secrets.ts';
 import { z } from 'zod';
 import { sentence, type CaseOpsConfig, type ConfigFinding } from './config.ts';
@@ -34,7 +35,7 @@ async function findingsOf(config: CaseOpsConfig, file: string): Promise<readonly
   return [
     ...unloaded,
     ...checkProduction(config, { teams, file }),
-    ...(await keyFindings(config, secretsOf(config.secrets), file)),
+    ...(await secretFindings(config, secretsOf(config.secrets), file)),
   ];
 }
 
@@ -48,9 +49,9 @@ async function teamsOf({ case: module }: CaseOpsConfig, say: (got: string) => vo
   }
 }
 
-/** That each named key is there; what it holds is looked at when the runtime starts. */
-async function keyFindings(
-  { keys }: CaseOpsConfig,
+/** That each named secret is there; what it holds is looked at when the runtime starts. */
+async function secretFindings(
+  { keys, artifacts, telemetry }: CaseOpsConfig,
   secrets: Secrets | undefined,
   file: string,
 ): Promise<readonly ConfigFinding[]> {
@@ -58,6 +59,16 @@ async function keyFindings(
     ['/keys/issuer', keys.issuer],
     ['/keys/supervisor', keys.supervisor],
     ...Object.entries(keys.teams ?? {}).map(([team, name]) => [`/keys/teams/${team}`, name] as const),
+    ...(artifacts.kind === 's3'
+      ? ([
+          ['/artifacts/accessKeyId', artifacts.accessKeyId],
+          ['/artifacts/secretAccessKey', artifacts.secretAccessKey],
+          ['/artifacts/sessionToken', artifacts.sessionToken],
+        ] as const)
+      : []),
+    ...Object.entries(telemetry?.otlpHeaderSecrets ?? {}).map(
+      ([header, name]) => [`/telemetry/otlpHeaderSecrets/${escapePointer(header)}`, name] as const,
+    ),
   ] as const;
   const missing = await Promise.all(
     named.map(async ([pointer, name]) => {

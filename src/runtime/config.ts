@@ -49,6 +49,23 @@ const schema = z.strictObject({
   host: z.enum(['127.0.0.1', '::1']).default('127.0.0.1'),
   port: z.int().min(0).max(65_535).optional(),
   profile: z.enum(['development', 'production']).default('development'),
+  /** Where the supervisor keeps what is too large for its database; teams keep theirs in their own directories. */
+  artifacts: z
+    .discriminatedUnion('kind', [
+      z.strictObject({ kind: z.literal('files') }),
+      z.strictObject({
+        kind: z.literal('s3'),
+        endpoint: z.url({ protocol: /^https?$/ }),
+        bucket: text,
+        region: text,
+        prefix: z.string().max(128).optional(),
+        /** Names of secrets. */
+        accessKeyId: secretName,
+        secretAccessKey: secretName,
+        sessionToken: secretName.optional(),
+      }),
+    ])
+    .prefault({ kind: 'files' }),
   store: z.strictObject({ kind: z.enum(['sqlite', 'memory']) }).prefault({ kind: 'sqlite' }),
   secrets: z
     .discriminatedUnion('from', [
@@ -66,17 +83,25 @@ const schema = z.strictObject({
     .prefault({}),
   users: users.optional(),
   remoteTeams: z.array(remoteTeamOptions).max(256).default([]),
-  /** Of each tenant. */
+  /** Of each tenant, unless `tenants` has its own. */
   quotas: z
     .strictObject({
       goalsPerMinuteMax: count.optional(),
       runsInFlightMax: count.optional(),
-      /** Of each MCP server, for all tenants together. */
+      tenants: z
+        .record(name, z.strictObject({ goalsPerMinuteMax: count.optional(), runsInFlightMax: count.optional() }))
+        .default({}),
+      /** Of each MCP server, for all tenants together, in each process that calls it: a team has one. */
       toolServers: z.record(name, z.strictObject({ callsInFlightMax: count })).default({}),
     })
     .prefault({}),
   /** Where spans and log lines go; the environment's OTEL_EXPORTER_OTLP_* and CASEOPS_LOG_LEVEL come before it. */
-  telemetry: telemetryConfig.optional(),
+  telemetry: telemetryConfig
+    .extend({
+      /** Header → name of the secret that is its value. */
+      otlpHeaderSecrets: z.record(z.string().max(128), secretName).optional(),
+    })
+    .optional(),
   /** Of all tenants together; what does not fit into the queue is refused with 429. */
   admission: z.strictObject({ runsInFlightMax: count.optional(), queueLengthMax: count.optional() }).prefault({}),
 });

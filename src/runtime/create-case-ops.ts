@@ -106,6 +106,7 @@ export async function createCaseOps(options: CaseOpsOptions = {}): Promise<CaseO
     ...settings,
     url: server.url,
     store: config.store.kind,
+    artifacts: config.artifacts.kind === 'files' ? undefined : await parts.openArtifacts(config.artifacts, settings),
     keys,
     telemetry,
     grants: (subject: string, tenant: string) => people.lookup(subject, tenant),
@@ -188,6 +189,7 @@ async function loadParts() {
     { assertDistinct },
     { openTelemetry },
     { holdDataDirectory },
+    { openArtifacts },
   ] = await Promise.all([
     import('./people.ts'),
     import('#protocols/http/api.ts'),
@@ -199,6 +201,7 @@ async function loadParts() {
     import('./team-members.ts'),
     import('./open-telemetry.ts'),
     import('./data-directory.ts'),
+    import('./open-artifacts.ts'),
   ]);
   return {
     openPeople,
@@ -211,6 +214,7 @@ async function loadParts() {
     assertDistinct,
     openTelemetry,
     holdDataDirectory,
+    openArtifacts,
   };
 }
 

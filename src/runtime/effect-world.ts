@@ -101,7 +101,7 @@ export function createEffectWorld(options: EffectWorldOptions): EffectWorld {
     ...parts,
     intake: createRulesIntake({ kinds, ids }),
     kinds,
-    goalsPerMinuteMax: 100_000,
+    goalsPerMinuteMax: () => 100_000,
     why: (ref, claim) => explainClaims(store, { ref, claim }),
   });
   admission.open();

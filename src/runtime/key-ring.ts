@@ -4,6 +4,7 @@ import { CaseOpsError } from '#contracts/error.ts';
 import type { Secrets } from '#ports/secrets.ts';
 import type { Signer } from '#ports/signer.ts';
 import { join } from 'node:path';
+import { namedSecret } from './named-secret.ts';
 import { privateJwk } from './team-config.ts';
 import { loadWorkloadKey } from './workload-key.ts';
 
@@ -44,13 +45,7 @@ export async function openKeyRing({ directory, names, secrets }: KeyRingOptions)
 }
 
 async function keyOf(name: string, secrets: Secrets | undefined): Promise<PrivateJwk> {
-  const secret = await secrets?.read(name);
-  if (secret === undefined)
-    throw new CaseOpsError(
-      'ERR_CONFIG',
-      `Expected the key ${name} among the secrets (${secrets?.source ?? 'none are configured'}), got nothing.`,
-      { at: 'runtime' },
-    );
+  const secret = await namedSecret(name, secrets, 'the key');
   try {
     const key = privateJwk.parse(JSON.parse(secret.reveal()));
     createSigner(key);

@@ -1,5 +1,6 @@
 /** A process's store: its database, and beside it the directory of what is too large for one. Source: DESIGN §4 "Owners". */
 import { join } from 'node:path';
+import type { ArtifactStore } from '#ports/artifact-store.ts';
 import type { Store } from '#ports/store.ts';
 import { createMemoryArtifacts } from '#stores/artifacts/memory.ts';
 import { createFileArtifacts } from '#stores/artifacts/files.ts';
@@ -10,12 +11,25 @@ import { systemClock } from './system-clock.ts';
 /** `memory` forgets everything with the process: for trials and tests, refused by the production profile. */
 export type StoreKind = 'sqlite' | 'memory';
 
-/** Opens or creates `<directory>/<database>` and, on first use, `<directory>/artifacts`. Throws ERR_STORE as the database does. */
-export function openStore(directory: string, database: string, kind: StoreKind = 'sqlite'): Store {
+export interface StoreOptions {
+  readonly kind?: StoreKind;
+  /** Default: `<directory>/artifacts`, or memory with a store in memory. */
+  readonly artifacts?: ArtifactStore | undefined;
+}
+
+/** Opens or creates `<directory>/<database>`, with the place of what is too large for it. Throws ERR_STORE as the database does. */
+export function openStore(
+  directory: string,
+  database: string,
+  { kind = 'sqlite', artifacts }: StoreOptions = {},
+): Store {
   if (kind === 'memory')
-    return withLargeArtifacts(openSqliteStore({ path: ':memory:', clock: systemClock }), createMemoryArtifacts());
+    return withLargeArtifacts(
+      openSqliteStore({ path: ':memory:', clock: systemClock }),
+      artifacts ?? createMemoryArtifacts(),
+    );
   return withLargeArtifacts(
     openSqliteStore({ path: join(directory, database), clock: systemClock }),
-    createFileArtifacts({ root: join(directory, 'artifacts') }),
+    artifacts ?? createFileArtifacts({ root: join(directory, 'artifacts') }),
   );
 }

@@ -12,6 +12,7 @@ import { loadCase } from './load-case.ts';
 import { configError, loadConfig, type LoadedConfig } from './load-config.ts';
 import type { UserDirectory } from './people.ts';
 import { checkProduction } from './production.ts';
+import { namedSecret } from './named-secret.ts';
 import { remoteTeam, type RemoteTeam } from './remote-team.ts';
 import { environmentSecrets, fileSecrets } from './secrets.ts';
 import { telemetryFromEnvironment, type TelemetryConfig } from './telemetry-config.ts';
@@ -38,6 +39,7 @@ export async function readSettings(options: CaseOpsOptions): Promise<Settings> {
     throw new CaseOpsError('ERR_CONFIG', `Expected a case: as an option, or as /case in ${file}; got neither.`, {
       at: 'runtime',
     });
+  const secrets = options.secrets ?? secretsOf(config.secrets);
   const inProcess = (options.inProcessTeams ?? []).map(({ name }) => name);
   const refused = checkProduction(config, { teams: [...Object.keys(definition.teams), ...inProcess], file });
   if (refused.length > 0) throw configError(file, refused);
@@ -45,14 +47,30 @@ export async function readSettings(options: CaseOpsOptions): Promise<Settings> {
     case: definition,
     directory: resolve(options.directory ?? config.directory ?? DIRECTORY),
     config,
-    secrets: options.secrets ?? secretsOf(config.secrets),
+    secrets,
     users: config.users === undefined ? undefined : usersOf(config.users, definition),
     remoteTeams: [...(options.remoteTeams ?? []), ...config.remoteTeams.map(remoteTeam)],
     limits: { ...limitsIn(config), ...options.limits },
     callLimits: Object.fromEntries(
       Object.entries(config.quotas.toolServers).map(([server, { callsInFlightMax }]) => [server, callsInFlightMax]),
     ),
-    telemetry: options.telemetry ?? { ...config.telemetry, ...telemetryFromEnvironment(process.env) },
+    telemetry: options.telemetry ?? (await telemetryOf(config.telemetry, secrets)),
+  };
+}
+
+/** The environment comes before the file; what is named among the secrets is read, and passed on only where it is needed. */
+async function telemetryOf(given: CaseOpsConfig['telemetry'], secrets: Secrets | undefined): Promise<TelemetryConfig> {
+  const { otlpHeaderSecrets = {}, ...config } = given ?? {};
+  const read = await Promise.all(
+    Object.entries(otlpHeaderSecrets).map(
+      async ([header, name]) => [header, (await namedSecret(name, secrets, 'the header')).reveal()] as const,
+    ),
+  );
+  const otlpHeaders = { ...config.otlpHeaders, ...Object.fromEntries(read) };
+  return {
+    ...config,
+    ...(Object.keys(otlpHeaders).length === 0 ? {} : { otlpHeaders }),
+    ...telemetryFromEnvironment(process.env),
   };
 }
 
@@ -62,6 +80,7 @@ function limitsIn({ quotas, admission }: CaseOpsConfig): Partial<Limits> {
     runsInFlightPerTenantMax: quotas.runsInFlightMax,
     runsInFlightMax: admission.runsInFlightMax,
     queueLengthMax: admission.queueLengthMax,
+    tenants: quotas.tenants,
   };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }

@@ -11,6 +11,7 @@ import { WRITER_AUDIENCE } from '#effects/writer-options.ts';
 import { createLocalDriver } from '#drivers/local/local-driver.ts';
 import { explainClaims } from '#evidence/why.ts';
 import { digestOf } from '#kernel/digest.ts';
+import type { ArtifactStore } from '#ports/artifact-store.ts';
 import type { RunDesk } from '#ports/run-desk.ts';
 import type { Store } from '#ports/store.ts';
 import type { Telemetry } from '#ports/telemetry.ts';
@@ -21,7 +22,7 @@ import type { TelemetryConfig } from './telemetry-config.ts';
 import { openStore, type StoreKind } from './open-store.ts';
 import type { CaseDefinition } from './define-case.ts';
 import type { CaseOpsOptions, RunningTeam } from './create-case-ops.ts';
-import { limitsOf } from './limits.ts';
+import { goalsPerMinuteOf, limitsOf } from './limits.ts';
 import { absentTeam, registeredTeam } from './registered-team.ts';
 import { systemClock } from './system-clock.ts';
 import { systemIds } from './system-ids.ts';
@@ -45,6 +46,8 @@ export interface SupervisorOptions extends Pick<
   /** Of the HTTP edge, which has the token endpoint. */
   readonly url: string;
   readonly store: StoreKind;
+  /** Undefined: where the kind of store has its own place. */
+  readonly artifacts: ArtifactStore | undefined;
   readonly keys: KeyRing;
   readonly callLimits: CallLimits;
   readonly grants: GrantLookup;
@@ -68,7 +71,7 @@ const CLIENT_ID = 'supervisor';
 export async function createSupervisor(options: SupervisorOptions): Promise<Supervisor> {
   const { directory, keys, grants, telemetry } = options;
   await using stack = new AsyncDisposableStack();
-  const store = stack.use(openStore(directory, 'caseops.db', options.store));
+  const store = stack.use(openStore(directory, 'caseops.db', { kind: options.store, artifacts: options.artifacts }));
   stack.defer(observeRuns(store, telemetry));
   const trust = trustOf(keys, options.url);
   const { children, inProcess, members } = await openTeams(options, { trust, stack });
@@ -129,11 +132,11 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
 function openAdmission(
   options: SupervisorOptions,
   { store, stack }: { readonly store: Store; readonly stack: AsyncDisposableStack },
-): { readonly admission: AdmissionQueue; readonly goalsPerMinuteMax: number } {
+): { readonly admission: AdmissionQueue; readonly goalsPerMinuteMax: (tenant: string) => number } {
   const limits = limitsOf(options.limits);
   const admission = createAdmissionQueue(limits, systemClock);
   stack.defer(store.onCommit((_events, head) => admission.note(head)));
-  return { admission, goalsPerMinuteMax: limits.goalsPerMinuteMax };
+  return { admission, goalsPerMinuteMax: (tenant) => goalsPerMinuteOf(limits, tenant) };
 }
 
 /** Teams of their own processes, teams in this one, and teams of others. */

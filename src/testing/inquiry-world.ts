@@ -135,7 +135,7 @@ export async function inquiryWorld(options: WorldOptions = {}): Promise<InquiryW
     effects,
     intake: createRulesIntake({ kinds, ids }),
     kinds,
-    goalsPerMinuteMax: options.goalsPerMinuteMax ?? 1_000,
+    goalsPerMinuteMax: () => options.goalsPerMinuteMax ?? 1_000,
     why: (ref, claim) => explainClaims(store, { ref, claim }),
   });
   return worldOf({ clock, store, driver, desk, teams, admission });

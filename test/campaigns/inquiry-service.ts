@@ -89,7 +89,7 @@ export async function openInquiryService(options: InquiryServiceOptions): Promis
   const kinds = [INQUIRY_KIND];
   const desk = createRunDesk({
     ...shared,
-    goalsPerMinuteMax: limits.goalsPerMinuteMax,
+    goalsPerMinuteMax: () => limits.goalsPerMinuteMax,
     kinds,
     intake: createRulesIntake({ kinds, ids }),
     why: (ref, claim) => explainClaims(store, { ref, claim }),

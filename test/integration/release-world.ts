@@ -137,7 +137,7 @@ export async function releaseWorld(health?: HealthSource): Promise<ReleaseWorld>
     ...parts,
     intake: createRulesIntake({ kinds, ids }),
     kinds,
-    goalsPerMinuteMax: 1_000,
+    goalsPerMinuteMax: () => 1_000,
     why: (ref, claim) => explainClaims(store, { ref, claim }),
   });
   const settle = async (runId: string): Promise<RunView> => {
