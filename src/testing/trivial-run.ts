@@ -106,40 +106,45 @@ const GOAL: GoalContract = {
   statement: { text: 'Do nothing, in order.', language: 'en' },
 };
 
-const PLAN: Plan = {
-  contractVersion: '1.0.0',
-  planId: 'plan_trivial',
-  version: 1,
-  goalId: GOAL.goalId,
-  goalDigest: goalDigest(GOAL),
-  snapshotId: 'cap_trivial',
-  steps: Object.entries(SHAPE).map(([stepId, after]) => ({
-    stepId,
-    team: SKILL.team,
-    skillId: SKILL.skillId,
-    skillVersion: SKILL.version,
-    dependsOn: after.map((other) => ({ stepId: other, strength: 'strong' as const })),
-    inputs: {},
-    required: true,
-    actions: [ACTION],
-    budget: SKILL.stepBudget,
-    approval: 'none',
-  })),
-  join: {
-    requiredSteps: [...TRIVIAL_STEPS],
-    optionalSteps: [],
-    completionRule: 'all_terminal',
-    successRule: 'all_required_completed',
-    onOptionalFailure: 'degraded',
-    onRequiredNoData: 'no_data',
-    onRequiredFailure: 'failed',
-    onLateResult: 'record_only',
-    onConflict: 'block',
-    conflictDecider: 'person',
-  },
-  budget: BUDGET,
-  claims: [],
-};
+/** A plan of trivial steps: step → the steps it waits for. */
+export function trivialPlan(shape: Readonly<Record<StepId, readonly StepId[]>>): Plan {
+  return {
+    contractVersion: '1.0.0',
+    planId: 'plan_trivial',
+    version: 1,
+    goalId: GOAL.goalId,
+    goalDigest: goalDigest(GOAL),
+    snapshotId: 'cap_trivial',
+    steps: Object.entries(shape).map(([stepId, after]) => ({
+      stepId,
+      team: SKILL.team,
+      skillId: SKILL.skillId,
+      skillVersion: SKILL.version,
+      dependsOn: after.map((other) => ({ stepId: other, strength: 'strong' as const })),
+      inputs: {},
+      required: true,
+      actions: [ACTION],
+      budget: SKILL.stepBudget,
+      approval: 'none',
+    })),
+    join: {
+      requiredSteps: Object.keys(shape),
+      optionalSteps: [],
+      completionRule: 'all_terminal',
+      successRule: 'all_required_completed',
+      onOptionalFailure: 'degraded',
+      onRequiredNoData: 'no_data',
+      onRequiredFailure: 'failed',
+      onLateResult: 'record_only',
+      onConflict: 'block',
+      conflictDecider: 'person',
+    },
+    budget: BUDGET,
+    claims: [],
+  };
+}
+
+const PLAN = trivialPlan(SHAPE);
 
 /** Opens the run. `question` opens it blocked. */
 export function trivialReceive(at: string, question = false): CommandOf<'receive'> {
@@ -161,7 +166,7 @@ export function trivialClarify(at: string): CommandOf<'clarify'> {
 }
 
 /** Plans at once. The snapshot is taken at `at`, so that it has not expired. */
-export function trivialPropose(at: string): CommandOf<'propose'> {
+export function trivialPropose(at: string, plan = PLAN): CommandOf<'propose'> {
   const snapshot: CapabilitySnapshot = {
     snapshotId: PLAN.snapshotId,
     tenant: TRIVIAL_TENANT,
@@ -196,7 +201,7 @@ export function trivialPropose(at: string): CommandOf<'propose'> {
     kind: 'propose',
     at,
     actor: 'supervisor',
-    plan: PLAN,
+    plan,
     proposer: { kind: 'scripted', name: 'trivial' },
     snapshot,
   };
