@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { RunRef } from '#contracts/command.ts';
 import type { RunId } from '#contracts/ids.ts';
-import { seededClock } from '#testing/seeded-clock.ts';
 import {
   assertCompleted,
+  clockOf,
   type DriverSubject,
   LOCK_TTL_MS,
   ofKind,
@@ -32,7 +32,7 @@ export function takeoverSuite(on: On): void {
 
 function holdTests(on: On): void {
   on('a run of a live process can be read and waited for, and not written, by another', async (place) => {
-    const clock = seededClock(START_MS);
+    const clock = clockOf(place);
     let stopped = false;
     await using one = await openWorld(place, {
       clock,
@@ -55,7 +55,7 @@ function holdTests(on: On): void {
   });
 
   on('a process that was silent too long loses its run and its jobs; the other goes on', async (place) => {
-    const clock = seededClock(START_MS);
+    const clock = clockOf(place);
     await using one = await openWorld(place, { clock, perform: stuck });
     const ref = await one.open();
     // Nothing is called back: as if the process had been stopped.
@@ -74,7 +74,7 @@ function holdTests(on: On): void {
   on(
     'a drained process gives its runs up at once; their jobs are performed again under the same dispatch',
     async (place) => {
-      const clock = seededClock(START_MS);
+      const clock = clockOf(place);
       const one = await openWorld(place, { clock, perform: stuck });
       const ref = await one.open();
       await one[Symbol.asyncDispose]();
@@ -88,7 +88,7 @@ function holdTests(on: On): void {
   );
 
   on('of two processes that resume at once, each run goes to one', async (place) => {
-    const clock = seededClock(START_MS);
+    const clock = clockOf(place);
     const refs: RunRef[] = [];
     {
       await using one = await openWorld(place, { clock, perform: stuck });
@@ -108,7 +108,7 @@ function holdTests(on: On): void {
   });
 
   on('a process that resumes goes on taking over what others leave behind later', async (place) => {
-    const clock = seededClock(START_MS);
+    const clock = clockOf(place);
     await using two = await openWorld(place, { owner: 'process-b', clock });
     assert.equal(await two.driver.resume('central'), 0);
     const one = await openWorld(place, { clock, perform: stuck });
@@ -124,7 +124,7 @@ function holdTests(on: On): void {
 function crashTests(on: On): void {
   on('after SIGKILL every run is completed by another process, each step settled once', async (place) => {
     const opened = await killAfter(place.crashChild, SETTLED_COUNT_BEFORE_KILL);
-    const clock = seededClock(START_MS + LOCK_TTL_MS + 1_000);
+    const clock = clockOf(place, START_MS + LOCK_TTL_MS + 1_000);
     await using world = await openWorld(place, { owner: 'process-b', clock });
     const open = (await world.store.openRuns('central', 1_000)).length;
     assert.ok(open > 0, 'the kill came between two runs');

@@ -35,6 +35,8 @@ interface DriverParts {
 export interface DriverSubject extends AsyncDisposable {
   openStore(clock: Clock): Promise<Store>;
   createDriver(parts: DriverParts): Driver<RunState>;
+  /** Waited for whenever time moves: for a store that takes real time. */
+  readonly quiet?: () => Promise<void>;
   /** A script that opens the same place and runs `runUntilKilled`. */
   readonly crashChild: { readonly script: URL; readonly args: readonly string[] };
 }
@@ -68,10 +70,15 @@ export interface World extends AsyncDisposable {
   log(ref: RunRef): Promise<readonly RunEvent[]>;
 }
 
+/** A clock for processes on this place. */
+export function clockOf({ quiet }: DriverSubject, startMs = START_MS): SeededClock {
+  return seededClock(startMs, quiet === undefined ? {} : { quiet });
+}
+
 /** Another process on the same place, under its own owner. */
 export async function openWorld(place: DriverSubject, options: WorldOptions = {}): Promise<World> {
   const owner = options.owner ?? 'process-a';
-  const clock = options.clock ?? seededClock(START_MS);
+  const clock = options.clock ?? clockOf(place);
   const ids = seededIds(owner);
   const opened = await place.openStore(clock);
   const store = options.store?.(opened) ?? opened;

@@ -19,8 +19,13 @@ interface Timer {
   readonly callback: () => void;
 }
 
+export interface SeededClockOptions {
+  /** Resolves when nothing is under way that takes real time, such as a statement of a server: time waits for it. */
+  readonly quiet?: () => Promise<void>;
+}
+
 /** Starts at `startMs` (epoch milliseconds). */
-export function seededClock(startMs: number): SeededClock {
+export function seededClock(startMs: number, { quiet }: SeededClockOptions = {}): SeededClock {
   let nowMs = startMs;
   let order = 0;
   const timers = new Set<Timer>();
@@ -37,12 +42,14 @@ export function seededClock(startMs: number): SeededClock {
     advance: async (ms) => {
       const untilMs = nowMs + ms;
       await turn();
+      await quiet?.();
       for (let due = firstDue(timers, untilMs); due !== undefined; due = firstDue(timers, untilMs)) {
         timers.delete(due);
         nowMs = Math.max(nowMs, due.atMs);
         due.callback();
         await turn();
         await turn();
+        await quiet?.();
       }
       nowMs = untilMs;
     },

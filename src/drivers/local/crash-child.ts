@@ -1,5 +1,12 @@
-/** Started by the local driver's crash test with the database's path; ends only by being killed. */
+/** Started by the local driver's crash tests with the path or url of the store; ends only by being killed. */
+import { openPostgresStore } from '#stores/postgres/postgres-store.ts';
 import { runUntilKilled } from '../suite-crash-runner.ts';
 import { localSubjectAt } from './suite-subject.ts';
 
-await runUntilKilled(localSubjectAt(process.argv[2] ?? ''));
+const [place = ''] = process.argv.slice(2);
+const subject = localSubjectAt(place);
+await runUntilKilled(
+  place.startsWith('postgres:')
+    ? { ...subject, openStore: (clock) => openPostgresStore({ url: place, clock }) }
+    : subject,
+);
