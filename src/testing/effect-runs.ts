@@ -54,6 +54,8 @@ export interface EffectRunsOptions {
   readonly skill?: Partial<SkillContract>;
   readonly policy?: ApprovalPolicy;
   readonly seed?: string;
+  /** Another place for the runs, and what time waits for when it is a real server. */
+  readonly place?: { readonly open: (clock: SeededClock) => Promise<Store>; readonly quiet: () => Promise<void> };
   readonly onPoint?: (point: WriterPoint, process: MortalProcess) => void | Promise<void>;
 }
 
@@ -84,8 +86,9 @@ export interface EffectRuns extends AsyncDisposable {
 }
 
 export async function effectRuns(options: EffectRunsOptions): Promise<EffectRuns> {
-  const clock = seededClock(START_MS);
-  const store = openSqliteStore({ path: ':memory:', clock });
+  const { place } = options;
+  const clock = seededClock(START_MS, place === undefined ? {} : { quiet: place.quiet });
+  const store = place === undefined ? openSqliteStore({ path: ':memory:', clock }) : await place.open(clock);
   const world: World = {
     options,
     clock,

@@ -4,6 +4,7 @@ import type { EffectRow } from '#contracts/effect-row.ts';
 import type { Tenant } from '#contracts/ids.ts';
 import type { Commit, RecordWrite } from '#ports/store.ts';
 import { resourceLock } from '../effect-lock.ts';
+import { batchText } from '../event-batch.ts';
 import type { Statement } from './line.ts';
 
 /** What is written together with others: a commit, or records alone. */
@@ -18,7 +19,7 @@ export interface Unit {
 /** Writes a batch, or nothing of it. Repeated under the same number it fails with CO003 if the first was written. */
 export const WRITE_BATCH: Statement = {
   name: 'write_batch',
-  text: `select caseops.write_batch(${Array.from({ length: 32 }, (_, index) => `$${index + 1}`).join(', ')})`,
+  text: `select caseops.write_batch(${Array.from({ length: 33 }, (_, index) => `$${index + 1}`).join(', ')})`,
 };
 
 /** The values of WRITE_BATCH. */
@@ -47,9 +48,16 @@ export function batchValues(writer: string, number: number, units: readonly Unit
       head.updatedAt,
     ]),
     ...columns(
-      commits.flatMap(({ events }) => events),
-      5,
-      (event) => [event.tenant, event.runId, event.seq, event.hash, JSON.stringify(event)],
+      commits.filter(({ events }) => events.length > 0),
+      6,
+      ({ ref, events, head, expectedSeq }) => [
+        ref.tenant,
+        ref.runId,
+        head.seq,
+        expectedSeq + 1,
+        events[0]?.prev ?? '',
+        batchText(events),
+      ],
     ),
     ...columns(
       commits.flatMap(({ ref, doneJobIds }) => doneJobIds.map((jobId) => ({ ref, jobId }))),

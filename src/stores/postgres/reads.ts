@@ -6,7 +6,8 @@ import type { RunRef } from '#contracts/command.ts';
 import type { Digest } from '#contracts/ids.ts';
 import type { RunQuery, Store } from '#ports/store.ts';
 import { page } from '../page.ts';
-import { eventOf, headOf, jobOf, leaseOf, type StoredRun } from '../rows.ts';
+import { eventsOfBatch, type StoredBatch } from '../event-batch.ts';
+import { headOf, jobOf, leaseOf, type StoredRun } from '../rows.ts';
 import type { Line, Statement } from './line.ts';
 
 const HEAD_COLUMNS = `tenant, run_id, level, seq, hash, phase, result, needs_human::integer as needs_human, kind, subject,
@@ -18,7 +19,7 @@ const HEAD: Statement = {
 };
 const EVENTS: Statement = {
   name: 'events',
-  text: 'select seq, json from caseops.event where tenant = $1 and run_id = $2 and seq > $3 order by seq limit $4',
+  text: 'select first_seq, seq, prev, json from caseops.event_batch where tenant = $1 and run_id = $2 and seq > $3 order by seq limit $4',
 };
 const JOBS: Statement = {
   name: 'jobs',
@@ -49,8 +50,10 @@ export function createRunReads(line: Line): RunReads {
       return row === undefined ? undefined : headOf(row);
     },
     events: async (ref, afterSeq, limit) => {
-      const rows = await ofRun<{ readonly seq: number; readonly json: string }>(ref, EVENTS, afterSeq, page(limit));
-      return rows.map((row) => eventOf(row.json, ref, row.seq));
+      // Each row holds one event at least, and the first may begin before what was asked for.
+      const rows = await ofRun<StoredBatch>(ref, EVENTS, afterSeq, page(limit));
+      const events = rows.flatMap((row) => eventsOfBatch(row, ref)).filter(({ seq }) => seq > afterSeq);
+      return events.slice(0, page(limit));
     },
     jobs: async (ref) => {
       const rows = await ofRun<{ readonly job_id: string; readonly todo: string }>(ref, JOBS);

@@ -9,7 +9,7 @@ import { openPostgresStore } from './postgres-store.ts';
 const cluster = await startPostgres();
 after(() => cluster[Symbol.asyncDispose]());
 
-const TABLES = ['run', 'event', 'job', 'lease', 'consumption', 'idempotency', 'artifact', 'effect', 'approval'];
+const TABLES = ['run', 'event_batch', 'job', 'lease', 'consumption', 'idempotency', 'artifact', 'effect', 'approval'];
 
 interface Raw extends AsyncDisposable {
   query(text: string, values?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>;
@@ -73,10 +73,10 @@ test('our role can turn row security off nowhere and change no table', async () 
   await using database = await filled();
   await using thief = await raw(database.url, 'caseops_app');
   for (const statement of [
-    'alter table caseops.event disable row level security',
-    'alter table caseops.event no force row level security',
-    'drop policy named_tenant on caseops.event',
-    'truncate caseops.event',
+    'alter table caseops.event_batch disable row level security',
+    'alter table caseops.event_batch no force row level security',
+    'drop policy named_tenant on caseops.event_batch',
+    'truncate caseops.event_batch',
     `update caseops.schema_version set version = 99`,
   ])
     await assert.rejects(thief.query(statement), { code: '42501' }, statement);

@@ -4,7 +4,7 @@ import type { Job, RunRef } from '#contracts/command.ts';
 import type { RunEvent } from '#contracts/event.ts';
 import type { Commit, CommitOutcome } from '#ports/store.ts';
 import { refusalOf, type StoredLock } from '../commit-check.ts';
-import { batchText } from './event-batch.ts';
+import { batchText } from '../event-batch.ts';
 import type { LedgerWriter } from './ledger-writes.ts';
 import type { RecordWriter } from './record-writes.ts';
 

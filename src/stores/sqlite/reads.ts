@@ -7,7 +7,7 @@ import type { LeaseRow } from '#contracts/lease.ts';
 import type { RunHead, RunQuery } from '#ports/store.ts';
 import { page } from '../page.ts';
 import { headOf, jobOf, leaseOf, type StoredRun } from '../rows.ts';
-import { eventsOfBatch, type StoredBatch } from './event-batch.ts';
+import { eventsOfBatch, type StoredBatch } from '../event-batch.ts';
 
 const HEAD_COLUMNS = `tenant, run_id, level, seq, hash, phase, result, needs_human, kind, subject, requested_by, started_at,
   updated_at`;

@@ -44,14 +44,25 @@ export const tables: Migration = {
   create index run_started on caseops.run (started_at, run_id);
   create index run_open on caseops.run (level, started_at, run_id) where phase <> 'ended';
 
-  create table caseops.event (
+  -- The events of one commit in one row.
+  create table caseops.event_batch (
     tenant text collate "C" not null,
     run_id text collate "C" not null,
+    -- Of its last event.
     seq integer not null,
-    hash text not null,
+    first_seq integer not null,
+    -- The hash before its first event.
+    prev text not null,
+    -- An array of events without tenant, runId, seq and prev; text, since its bytes are what was hashed.
     json text not null,
     primary key (tenant, run_id, seq)
   );
+
+  -- For who looks into the database: one row an event, of the tenants that the reader has named.
+  create view caseops.event with (security_invoker = true) as
+    select b.tenant, b.run_id, b.first_seq + n.position::integer - 1 as seq, n.event ->> 'kind' as kind, n.event ->> 'at' as at,
+        n.event as json, n.event ->> 'hash' as hash
+      from caseops.event_batch b, json_array_elements(b.json::json) with ordinality as n (event, position);
 
   create table caseops.job (
     tenant text collate "C" not null,
@@ -128,7 +139,8 @@ export const tables: Migration = {
   create index approval_of_run on caseops.approval (tenant, run_id, approval_id);
   `,
   down: `
+  drop view caseops.event;
   drop table caseops.approval, caseops.effect, caseops.artifact, caseops.idempotency, caseops.consumption, caseops.lease,
-    caseops.job, caseops.event, caseops.run, caseops.batch, caseops.owner;
+    caseops.job, caseops.event_batch, caseops.run, caseops.batch, caseops.owner;
   `,
 };

@@ -14,7 +14,7 @@ export const statements: Migration = {
     r_tenant text[], r_id text[], r_expected integer[], r_owner text[], r_fence integer[], r_level text[], r_seq integer[],
     r_hash text[], r_phase text[], r_result text[], r_human boolean[], r_kind text[], r_subject text[], r_by text[],
     r_started text[], r_updated text[],
-    e_tenant text[], e_run text[], e_seq integer[], e_hash text[], e_json text[],
+    e_tenant text[], e_run text[], e_seq integer[], e_first integer[], e_prev text[], e_json text[],
     d_tenant text[], d_run text[], d_job text[],
     j_tenant text[], j_run text[], j_job text[], j_todo text[],
     p_records json
@@ -57,7 +57,8 @@ export const statements: Migration = {
       end if;
     end if;
     if cardinality(e_seq) > 0 then
-      insert into caseops.event (tenant, run_id, seq, hash, json) select * from unnest(e_tenant, e_run, e_seq, e_hash, e_json);
+      insert into caseops.event_batch (tenant, run_id, seq, first_seq, prev, json)
+        select * from unnest(e_tenant, e_run, e_seq, e_first, e_prev, e_json);
     end if;
     if cardinality(d_job) > 0 then
       delete from caseops.job j using unnest(d_tenant, d_run, d_job) as n (tenant, run, job)

@@ -1,7 +1,17 @@
 import type { Migration } from '../../migration.ts';
 import { APP_ROLE } from '../role.ts';
 
-const TENANT_TABLES = ['run', 'event', 'job', 'lease', 'consumption', 'idempotency', 'artifact', 'effect', 'approval'];
+const TENANT_TABLES = [
+  'run',
+  'event_batch',
+  'job',
+  'lease',
+  'consumption',
+  'idempotency',
+  'artifact',
+  'effect',
+  'approval',
+];
 
 /**
  * Row-level security: a transaction sees and writes rows of the tenants that it has named in `caseops.tenants` and of no others; `*`

@@ -1,11 +1,11 @@
 /**
- * Events as SQLite keeps them: those of one commit in one row, without what the row and the event before say already. What is read is
+ * Events as a store keeps them: those of one commit in one row, without what the row and the event before say already. What is read is
  * the event as it was sealed, member for member. Source: ENGINE lesson 1, INV-11.
  */
 import type { RunRef } from '#contracts/command.ts';
 import type { RunEvent } from '#contracts/event.ts';
 import { bodyText } from '#kernel/chain.ts';
-import { eventOf, unreadable } from '../rows.ts';
+import { eventOf, unreadable } from './rows.ts';
 
 /** A row of `event_batch`. */
 export interface StoredBatch {
