@@ -13,6 +13,13 @@ export {
   type SeenCall,
 } from './testing/fake-tools.ts';
 export { eventsOf, given, type Decided, type Given, type GivenEvent } from './testing/given.ts';
+export {
+  createSimulator,
+  type Simulated,
+  type Simulator,
+  type SimulatorOptions,
+} from './testing/simulation/simulate.ts';
+export type { SimulatedAsk, SimulatedCase } from './testing/simulation/simulated-case.ts';
 export { builtInPlanner, scriptedPlanner, scriptedProposer } from './testing/scripted.ts';
 export type { PlannerTurn } from '#control/scripted-planner.ts';
 export type { ProposerTurn, ScriptedProposer } from '#execution/scripted-proposer.ts';

@@ -1,6 +1,7 @@
 /** private_key_jwt (RFC 7523 §2.2): a workload authenticates at the token endpoint with a short assertion of its own key. */
 import { clientAssertionClaims, type ClientAssertionClaims } from '#contracts/possession.ts';
 import { parseStrictJson } from '#kernel/strict-json.ts';
+import type { Verifier } from '#ports/signer.ts';
 import { readCompactJws } from './compact-jws.ts';
 import type { WorkloadClient } from './issuer-options.ts';
 import { thumbprint, verifier } from './es256.ts';
@@ -20,6 +21,8 @@ export interface AssertionCheck {
   readonly audiences: readonly string[];
   readonly window: ReplayWindow;
   readonly nowMs: number;
+  /** Default: ES256. */
+  readonly verifier?: Verifier | undefined;
 }
 
 /** An assertion for one request. */
@@ -41,7 +44,7 @@ export function authenticateClient(assertion: string, check: AssertionCheck): To
   const { header } = jws;
   const lawful = header['alg'] === 'ES256' && header['crit'] === undefined && claims.iss === claims.sub;
   const known = client !== undefined && header['kid'] === thumbprint(client.publicJwk);
-  if (!lawful || !known || !verifier.verify(client.publicJwk, jws.signingInput, jws.signature)) {
+  if (!lawful || !known || !(check.verifier ?? verifier).verify(client.publicJwk, jws.signingInput, jws.signature)) {
     return no('client_assertion', 'Expected an assertion by the registered key of a known client.');
   }
   return checkFreshness(claims, check) ?? { ok: true, value: client };

@@ -3,6 +3,7 @@ import type { Digest } from '#contracts/ids.ts';
 import type { Clock } from '#ports/clock.ts';
 import type { GuardBoundary } from '#ports/guard.ts';
 import type { PolicyDecisionPoint } from '#ports/policy.ts';
+import type { Verifier } from '#ports/signer.ts';
 import type { PinnedIssuer } from './lease-token.ts';
 import type { ReplayWindow } from './replay-window.ts';
 
@@ -37,4 +38,6 @@ export interface GuardOptions {
    * runtime never sets it.
    */
   readonly without?: readonly string[] | undefined;
+  /** Other signatures than ES256, for the simulator only: the runtime never sets it. */
+  readonly verifier?: Verifier | undefined;
 }

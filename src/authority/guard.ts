@@ -63,8 +63,8 @@ const noLease = deny('detail_type', 'Expected an authenticated lease.');
 
 function guardTables(options: GuardOptions): GuardTables {
   return {
-    lease: leaseSteps(options.issuers),
-    proof: proofSteps(options.replayWindow ?? proofReplayWindow()),
+    lease: leaseSteps(options.issuers, options.verifier),
+    proof: proofSteps(options.replayWindow ?? proofReplayWindow(), options.verifier),
     detail: detailSteps(),
     workload: [
       {

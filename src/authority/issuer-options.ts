@@ -3,7 +3,7 @@ import type { Tenant } from '#contracts/ids.ts';
 import type { LeaseRow } from '#contracts/lease.ts';
 import type { Clock } from '#ports/clock.ts';
 import type { Ids } from '#ports/ids.ts';
-import type { PublicJwk, Signer } from '#ports/signer.ts';
+import type { PublicJwk, Signer, Verifier } from '#ports/signer.ts';
 import type { CommitOutcome, RecordWrite } from '#ports/store.ts';
 
 /** A workload that may exchange leases, known by its key. */
@@ -37,4 +37,6 @@ export interface EmbeddedIssuerOptions {
   readonly audiences: (audience: string) => boolean;
   readonly clients: (clientId: string) => WorkloadClient | undefined;
   readonly registry: LeaseRegistry;
+  /** Other signatures than ES256, for the simulator only: the runtime never sets it. */
+  readonly verifier?: Verifier | undefined;
 }

@@ -15,7 +15,7 @@ import {
   type LeaseEnvelope,
 } from '#contracts/lease.ts';
 import { parseStrictJson } from '#kernel/strict-json.ts';
-import type { PublicJwk, Signer } from '#ports/signer.ts';
+import type { PublicJwk, Signer, Verifier } from '#ports/signer.ts';
 import { isObject, readCompactJws, type CompactJws } from './compact-jws.ts';
 import { thumbprint, verifier } from './es256.ts';
 import { deny, retry, type GuardStep } from './guard-step.ts';
@@ -73,10 +73,13 @@ export function leaseOf(attempt: LeaseAttempt): LeaseClaims | undefined {
 }
 
 /** size → header → signature → strict parse → shape → iss → aud → times. */
-export function leaseSteps(issuers: readonly PinnedIssuer[]): readonly GuardStep<LeaseAttempt>[] {
+export function leaseSteps(
+  issuers: readonly PinnedIssuer[],
+  signatures: Verifier = verifier,
+): readonly GuardStep<LeaseAttempt>[] {
   const keys = new Map<string, IssuerKey>();
   for (const { issuer, keys: jwks } of issuers) for (const jwk of jwks) keys.set(thumbprint(jwk), { issuer, jwk });
-  return [...headerSteps(keys), ...claimSteps(), ...timeSteps()];
+  return [...headerSteps(keys, signatures), ...claimSteps(), ...timeSteps()];
 }
 
 /** The detail's type and its bounds' types are known: a closed world (RFC 9396 §5). A lawful detail is read once. */
@@ -105,7 +108,7 @@ export function detailSteps(): readonly GuardStep<LeaseAttempt>[] {
   ];
 }
 
-function headerSteps(keys: ReadonlyMap<string, IssuerKey>): readonly GuardStep<LeaseAttempt>[] {
+function headerSteps(keys: ReadonlyMap<string, IssuerKey>, signatures: Verifier): readonly GuardStep<LeaseAttempt>[] {
   return [
     {
       name: 'lease',
@@ -156,7 +159,7 @@ function headerSteps(keys: ReadonlyMap<string, IssuerKey>): readonly GuardStep<L
       check: (at) =>
         at.jws !== undefined &&
         at.key !== undefined &&
-        verifier.verify(at.key.jwk, at.jws.signingInput, at.jws.signature)
+        signatures.verify(at.key.jwk, at.jws.signingInput, at.jws.signature)
           ? undefined
           : deny('signature', 'Expected the lease to be signed by the key that its kid names.'),
     },

@@ -4,7 +4,7 @@
  */
 import { proofClaims, proofJwk, type ProofClaims } from '#contracts/possession.ts';
 import { parseStrictJson } from '#kernel/strict-json.ts';
-import type { PublicJwk } from '#ports/signer.ts';
+import type { PublicJwk, Verifier } from '#ports/signer.ts';
 import { readCompactJws, type CompactJws } from './compact-jws.ts';
 import { thumbprint, verifier } from './es256.ts';
 import { deny, retry, type GuardStep } from './guard-step.ts';
@@ -51,11 +51,11 @@ export function proofTarget(target: string): string {
   return end === -1 ? target : target.slice(0, end);
 }
 
-export function proofSteps(window: ReplayWindow): readonly GuardStep<ProofAttempt>[] {
-  return [...readingSteps(), ...bindingSteps(), ...freshnessSteps(window)];
+export function proofSteps(window: ReplayWindow, signatures: Verifier = verifier): readonly GuardStep<ProofAttempt>[] {
+  return [...readingSteps(signatures), ...bindingSteps(), ...freshnessSteps(window)];
 }
 
-function readingSteps(): readonly GuardStep<ProofAttempt>[] {
+function readingSteps(signatures: Verifier): readonly GuardStep<ProofAttempt>[] {
   return [
     {
       name: 'proof',
@@ -77,7 +77,7 @@ function readingSteps(): readonly GuardStep<ProofAttempt>[] {
     {
       name: 'proof_signature',
       check: ({ jws, key }) =>
-        jws !== undefined && key !== undefined && verifier.verify(key, jws.signingInput, jws.signature)
+        jws !== undefined && key !== undefined && signatures.verify(key, jws.signingInput, jws.signature)
           ? undefined
           : deny('proof_signature', 'Expected the proof to be signed by the key in its header.'),
     },

@@ -53,8 +53,8 @@ export function createTokenEndpoint(options: EmbeddedIssuerOptions): (request: T
   const endpoint: Endpoint = {
     options,
     assertions: createReplayWindow({ keepMs: ASSERTION_KEEP_MS, entryCountMax: ASSERTION_COUNT_MAX }),
-    proof: proofSteps(proofReplayWindow()),
-    lease: [...leaseSteps([{ issuer, keys: [signer.publicJwk] }]), ...detailSteps()],
+    proof: proofSteps(proofReplayWindow(), options.verifier),
+    lease: [...leaseSteps([{ issuer, keys: [signer.publicJwk] }], options.verifier), ...detailSteps()],
   };
   return async (request) => {
     const checked = checkExchange(endpoint, request);
@@ -79,6 +79,7 @@ function checkExchange(
     audiences: [options.issuer, options.tokenEndpoint],
     window: endpoint.assertions,
     nowMs,
+    verifier: options.verifier,
   });
   if (!client.ok) return client;
   const parent = checkPossession(endpoint, request, { form: form.value, client: client.value, nowMs });

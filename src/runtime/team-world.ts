@@ -17,7 +17,10 @@ export interface TeamWorld {
 }
 
 /** Only the team's own workload may call its tools, for the purposes and tenants that the team serves at all. */
-export function toolPolicy({ team, workload }: TeamWorld, server: McpServerDefinition): readonly PolicyRow[] {
+export function toolPolicy(
+  { team, workload }: Pick<TeamWorld, 'team' | 'workload'>,
+  server: McpServerDefinition,
+): readonly PolicyRow[] {
   const tenants = [...new Set(team.policy.flatMap((row) => row.tenants))];
   return server.tools.flatMap(({ contract }) =>
     contract.requiredActions.flatMap((action) =>

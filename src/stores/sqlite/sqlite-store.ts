@@ -33,8 +33,12 @@ export interface SqliteStoreOptions {
  * rejects with ERR_STORE when the disk fails; the store can be used again as soon as the disk can.
  */
 export function openSqliteStore(options: SqliteStoreOptions): Store {
+  return storeOn(openDatabase({ path: options.path, sizeBytesMax: options.sizeBytesMax }), options);
+}
+
+/** The store on a database that is open; disposing the store closes it. */
+export function storeOn(db: DatabaseSync, options: Omit<SqliteStoreOptions, 'sizeBytesMax'>): Store {
   const { path, clock } = options;
-  const db = openDatabase({ path, sizeBytesMax: options.sizeBytesMax });
   const writer = createGroupWriter(db, path, options.schedule ?? ((callback) => void setImmediate(callback)));
   const listeners = createListeners();
   const read = guarded({ ...prepareRunReads(db), ...prepareRecordReads(db), ...prepareLedgerReads(db) }, path);

@@ -1,0 +1,21 @@
+/** One simulated world before it begins, as data: all of it follows from the seed, and any part can be left out. */
+import { diceOf } from './dice.ts';
+import { drawFaults, type Fault } from './fault.ts';
+import { drawPeople, type Person } from './person.ts';
+
+export interface Scenario {
+  readonly seed: number;
+  readonly people: readonly Person[];
+  readonly faults: readonly Fault[];
+}
+
+export function drawScenario(
+  seed: number,
+  of: { readonly askCount: number; readonly teams: readonly string[] },
+): Scenario {
+  return {
+    seed,
+    people: drawPeople(diceOf(seed, 'people'), of.askCount),
+    faults: drawFaults(diceOf(seed, 'faults'), { teams: of.teams }),
+  };
+}
