@@ -47,7 +47,11 @@ async function live(world: World, living: Living): Promise<void> {
   if (second !== undefined && (await second) !== runId)
     world.report('INV-09', `One request under one key opened ${runId} and ${String(await second)}.`);
   state.runId = runId;
-  if (runId === undefined) return void (state.busy = false);
+  if (runId === undefined) {
+    world.report('LIVENESS', `Person ${index} asked again and again, and no run was opened.`);
+    state.busy = false;
+    return;
+  }
   const cancelling =
     person.cancelAfterMs === undefined
       ? undefined

@@ -69,7 +69,7 @@ export function startSupervisor(world: World, role: string): void {
     workload,
     kinds,
     intake: createRulesIntake({ kinds, ids }),
-    goalsPerMinuteMax: 1_000,
+    goalsPerMinuteMax: () => 1_000,
     why: () => Promise.resolve([]),
   });
   admission.open();
