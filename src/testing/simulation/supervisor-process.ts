@@ -67,6 +67,7 @@ export function startSupervisor(world: World, role: string): void {
   const desk = createRunDesk({
     ...parts,
     workload,
+    grants: grantsOf(world),
     kinds,
     intake: createRulesIntake({ kinds, ids }),
     goalsPerMinuteMax: () => 1_000,
