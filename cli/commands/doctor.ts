@@ -99,10 +99,11 @@ async function server(): Promise<Check> {
 
 /** One check, or one per finding. */
 async function configuration(): Promise<readonly Check[]> {
-  const { file, findings } = await checkInstallation();
+  const { file, findings, store } = await checkInstallation();
   if (findings.length === 0) {
     await installation();
-    return [{ id: 'configuration', ok: true, got: file ?? 'none; everything has its default', next: '' }];
+    const read = { id: 'configuration', ok: true, got: file ?? 'none; everything has its default', next: '' };
+    return store === undefined ? [read] : [read, { id: 'store', ok: true, got: store, next: '' }];
   }
   return findings.map(({ pointer, got, message }) => ({
     id: `configuration ${pointer || '/'}`,

@@ -10,6 +10,7 @@ import type { RunEvent } from '#contracts/event.ts';
 import type { ApprovalId, Digest, EffectId, RunId, Tenant } from '#contracts/ids.ts';
 import type { LeaseRow } from '#contracts/lease.ts';
 import type { RunResult } from '#contracts/step-result.ts';
+import type { Clock } from './clock.ts';
 
 export type RunPhase = 'received' | 'planned' | 'running' | 'blocked' | 'cancelling' | 'ended';
 
@@ -127,6 +128,9 @@ export interface RunTaken {
   readonly head: RunHead;
   readonly lock: LockTaken;
 }
+
+/** Opens a store of somebody's choice, such as one that several processes share. */
+export type StoreOpener = (clock: Clock) => Promise<Store>;
 
 export interface Store extends AsyncDisposable {
   /** Queued and written with others in one transaction (group commit). Resolves after the data is durable. */

@@ -3,14 +3,17 @@ import { CaseOpsError } from '#contracts/error.ts';
 import { escapePointer } from '#kernel/pointer.ts';
 import type { Secrets } from '#ports/secrets.ts';
 import { z } from 'zod';
+import { inspectChosen } from './chosen-store.ts';
 import { sentence, type CaseOpsConfig, type ConfigFinding } from './config.ts';
-import { findConfig, loadConfig } from './load-config.ts';
+import { findConfig, loadConfig, type LoadedConfig } from './load-config.ts';
 import { checkProduction } from './production.ts';
 import { caseOf, secretsOf } from './settings.ts';
 
 export interface Installation {
   /** Undefined: no configuration, everything has its default. */
   readonly file: string | undefined;
+  /** The database that is chosen, with its version, when it is not a file of the data directory. */
+  readonly store?: string;
   /** Empty: it would start. */
   readonly findings: readonly ConfigFinding[];
 }
@@ -21,7 +24,11 @@ export async function checkInstallation(options: { readonly from?: string } = {}
   try {
     file = findConfig(options.from);
     const loaded = file === undefined ? undefined : await loadConfig({ file });
-    return { file, findings: loaded === undefined ? [] : await findingsOf(loaded.config, loaded.file) };
+    if (loaded === undefined) return { file, findings: [] };
+    const findings = await findingsOf(loaded.config, loaded.file);
+    const { store } = loaded.config;
+    if (findings.length > 0 || store.kind !== 'postgres') return { file, findings };
+    return { file, ...(await storeOf(store, loaded)) };
   } catch (error) {
     return { file, findings: findingsIn(error, file ?? 'the configuration') };
   }
@@ -49,15 +56,35 @@ async function teamsOf({ case: module }: CaseOpsConfig, say: (got: string) => vo
   }
 }
 
+/** Whether the database answers and has tables that this program works with, or may make them. */
+async function storeOf(
+  store: Extract<CaseOpsConfig['store'], { readonly kind: 'postgres' }>,
+  { config, file }: LoadedConfig,
+): Promise<Pick<Installation, 'store' | 'findings'>> {
+  const found = (got: string): Pick<Installation, 'findings'> => ({
+    findings: [sentence({ pointer: '/store', expected: 'a Postgres that this program can work with', got, file })],
+  });
+  try {
+    const { name, version, versionNeeded } = await inspectChosen(store, secretsOf(config.secrets));
+    const described = `${name}, version ${version} of ${versionNeeded}`;
+    if (version > versionNeeded) return found(`${described}, which is newer; start the newer program`);
+    if (version < versionNeeded && !store.migrate) return found(`${described}; run \`caseops db migrate\``);
+    return { store: described, findings: [] };
+  } catch (error) {
+    return found(error instanceof CaseOpsError ? error.message.replace(/\.$/, '') : 'one that cannot be asked');
+  }
+}
+
 /** That each named secret is there; what it holds is looked at when the runtime starts. */
 async function secretFindings(
-  { keys, artifacts, telemetry }: CaseOpsConfig,
+  { keys, artifacts, store, telemetry }: CaseOpsConfig,
   secrets: Secrets | undefined,
   file: string,
 ): Promise<readonly ConfigFinding[]> {
   const named = [
     ['/keys/issuer', keys.issuer],
     ['/keys/supervisor', keys.supervisor],
+    ['/store/url', store.kind === 'postgres' ? store.url : undefined],
     ...Object.entries(keys.teams ?? {}).map(([team, name]) => [`/keys/teams/${team}`, name] as const),
     ...(artifacts.kind === 's3'
       ? ([

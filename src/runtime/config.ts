@@ -66,7 +66,19 @@ const schema = z.strictObject({
       }),
     ])
     .prefault({ kind: 'files' }),
-  store: z.strictObject({ kind: z.enum(['sqlite', 'memory']) }).prefault({ kind: 'sqlite' }),
+  store: z
+    .discriminatedUnion('kind', [
+      z.strictObject({ kind: z.literal('sqlite') }),
+      z.strictObject({ kind: z.literal('memory') }),
+      z.strictObject({
+        kind: z.literal('postgres'),
+        /** Name of the secret that holds postgres://USER:PASSWORD@HOST:PORT/DATABASE. */
+        url: secretName,
+        /** False: `caseops db migrate` does it, and a database of another version is refused. */
+        migrate: z.boolean().default(true),
+      }),
+    ])
+    .prefault({ kind: 'sqlite' }),
   secrets: z
     .discriminatedUnion('from', [
       z.strictObject({ from: z.literal('environment'), prefix: z.string().max(64).optional() }),

@@ -8,6 +8,7 @@ import type { RootGrant } from '#contracts/lease.ts';
 import type { Phraser, Planner } from '#ports/model.ts';
 import type { RunDesk } from '#ports/run-desk.ts';
 import type { Secrets } from '#ports/secrets.ts';
+import type { StoreOpener } from '#ports/store.ts';
 import type { TeamDefinition } from '#ports/team-definition.ts';
 import type { createHttpEdge as CreateHttpEdge } from '#protocols/http/api.ts';
 import { dirname, join } from 'node:path';
@@ -45,6 +46,8 @@ export interface CaseOpsOptions {
   readonly phraser?: Phraser;
   /** What is not named has the default of `DEFAULT_LIMITS`. */
   readonly limits?: Partial<Limits>;
+  /** Replaces the store that the configuration chooses, such as `postgresStore({ url })` of caseops/postgres. */
+  readonly store?: StoreOpener;
   /** Replaces the secrets that the configuration names. */
   readonly secrets?: Secrets;
   /** Left out: the nearest `caseops.config.*` from the working directory up, if any. False: none. */
@@ -105,7 +108,7 @@ export async function createCaseOps(options: CaseOpsOptions = {}): Promise<CaseO
     ...options,
     ...settings,
     url: server.url,
-    store: config.store.kind,
+    store: settings.store,
     artifacts: config.artifacts.kind === 'files' ? undefined : await parts.openArtifacts(config.artifacts, settings),
     keys,
     telemetry,

@@ -20,7 +20,7 @@ import { observeRuns } from '#telemetry/run-spans.ts';
 import { countRefusals, traceExchange, traceToolHost, traceTools } from '#telemetry/traced-parts.ts';
 import { mkdirSync } from 'node:fs';
 import { guardOptions, toolPolicy, TOOL_BODY_BYTES_MAX, type TeamWorld } from './team-world.ts';
-import { openStore } from './open-store.ts';
+import { openOwnStore } from './open-store.ts';
 import { systemClock } from './system-clock.ts';
 import { systemIds } from './system-ids.ts';
 import type { ServeTeamOptions } from './serve-team.ts';
@@ -49,7 +49,7 @@ export function hostInProcess(team: TeamDefinition, options: InProcessOptions): 
   const stack = new AsyncDisposableStack();
   const signer = key === undefined ? loadWorkloadKey(directory, 'workload') : createSigner(key);
   const world: World = { team, trust, signer, workload: teamWorkload(team.name), telemetry };
-  const store = stack.use(openStore(directory, 'runs.db'));
+  const store = stack.use(openOwnStore(directory, 'runs.db'));
   stack.defer(observeRuns(store, telemetry));
   const toolAudiences = Object.fromEntries(
     team.mcpServers.map(({ name }) => [name, toolAudienceOf(team.name, name)] as const),

@@ -27,7 +27,7 @@ import { openMcpDoor, type McpDoor } from '#protocols/mcp/tool-server.ts';
 import { logFailure } from '#telemetry/log-failure.ts';
 import { observeRuns } from '#telemetry/run-spans.ts';
 import { countRefusals, traceExchange, traceToolHost, traceTools } from '#telemetry/traced-parts.ts';
-import { openStore } from './open-store.ts';
+import { openOwnStore } from './open-store.ts';
 import { openTelemetry } from './open-telemetry.ts';
 import type { CallLimits } from './call-limits.ts';
 import { onRememberedPort, readPorts, writePorts } from './ports-file.ts';
@@ -53,7 +53,7 @@ export async function hostTeam(team: TeamDefinition, options: ServeTeamOptions):
   const { callLimits = {} } = options;
   const ports = readPorts(directory);
   const world: World = { team, trust, host, signer, workload, ports, telemetry, callLimits };
-  const store = stack.use(openStore(directory, 'runs.db'));
+  const store = stack.use(openOwnStore(directory, 'runs.db'));
   stack.defer(observeRuns(store, telemetry));
   const doors = await openToolServers(world, store, stack);
   const toolAudiences = Object.fromEntries(doors.map(({ name, door }) => [name, door.url]));

@@ -4,6 +4,7 @@ import type { Secrets } from '#ports/secrets.ts';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { CallLimits } from './call-limits.ts';
+import { chosenStore } from './chosen-store.ts';
 import { checkConfig, type CaseOpsConfig } from './config.ts';
 import type { CaseOpsOptions } from './create-case-ops.ts';
 import type { CaseDefinition } from './define-case.ts';
@@ -11,6 +12,7 @@ import type { Limits } from './limits.ts';
 import { loadCase } from './load-case.ts';
 import { configError, loadConfig, type LoadedConfig } from './load-config.ts';
 import type { UserDirectory } from './people.ts';
+import type { StoreChoice } from './open-store.ts';
 import { checkProduction } from './production.ts';
 import { namedSecret } from './named-secret.ts';
 import { remoteTeam, type RemoteTeam } from './remote-team.ts';
@@ -22,6 +24,7 @@ export interface Settings {
   readonly directory: string;
   readonly config: CaseOpsConfig;
   readonly secrets: Secrets | undefined;
+  readonly store: StoreChoice;
   readonly users: UserDirectory | undefined;
   readonly remoteTeams: readonly RemoteTeam[];
   readonly limits: Partial<Limits>;
@@ -48,6 +51,7 @@ export async function readSettings(options: CaseOpsOptions): Promise<Settings> {
     directory: resolve(options.directory ?? config.directory ?? DIRECTORY),
     config,
     secrets,
+    store: await chosenStore(config.store, { given: options.store, secrets }),
     users: config.users === undefined ? undefined : usersOf(config.users, definition),
     remoteTeams: [...(options.remoteTeams ?? []), ...config.remoteTeams.map(remoteTeam)],
     limits: { ...limitsIn(config), ...options.limits },

@@ -19,7 +19,7 @@ import { logFailure } from '#telemetry/log-failure.ts';
 import { observeRuns } from '#telemetry/run-spans.ts';
 import { traceTransport } from '#telemetry/traced-parts.ts';
 import type { TelemetryConfig } from './telemetry-config.ts';
-import { openStore, type StoreKind } from './open-store.ts';
+import { openStore, type StoreChoice } from './open-store.ts';
 import type { CaseDefinition } from './define-case.ts';
 import type { CaseOpsOptions, RunningTeam } from './create-case-ops.ts';
 import { goalsPerMinuteOf, limitsOf } from './limits.ts';
@@ -45,7 +45,7 @@ export interface SupervisorOptions extends Pick<
   readonly directory: string;
   /** Of the HTTP edge, which has the token endpoint. */
   readonly url: string;
-  readonly store: StoreKind;
+  readonly store: StoreChoice;
   /** Undefined: where the kind of store has its own place. */
   readonly artifacts: ArtifactStore | undefined;
   readonly keys: KeyRing;
@@ -71,7 +71,9 @@ const CLIENT_ID = 'supervisor';
 export async function createSupervisor(options: SupervisorOptions): Promise<Supervisor> {
   const { directory, keys, grants, telemetry } = options;
   await using stack = new AsyncDisposableStack();
-  const store = stack.use(openStore(directory, 'caseops.db', { kind: options.store, artifacts: options.artifacts }));
+  const store = stack.use(
+    await openStore(directory, 'caseops.db', { choice: options.store, artifacts: options.artifacts }),
+  );
   stack.defer(observeRuns(store, telemetry));
   const trust = trustOf(keys, options.url);
   const { children, inProcess, members } = await openTeams(options, { trust, stack });

@@ -1,9 +1,10 @@
 /** The command line as a user has it: real processes, a data directory of its own. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { CaseOpsConfigInput } from 'caseops';
 
 const MAIN = join(import.meta.dirname, '../../cli/main.ts');
 const FLAGS = ['--conditions=@caseops/source', MAIN];
@@ -27,15 +28,21 @@ export class Home implements Disposable {
 
   private readonly more: NodeJS.ProcessEnv;
 
-  /** `more`: what stands in the environment besides. */
-  constructor(more: NodeJS.ProcessEnv = {}) {
+  private readonly cwd: string | undefined;
+
+  /** `more`: what stands in the environment besides; `config`: the configuration of the directory that commands are typed in. */
+  constructor(more: NodeJS.ProcessEnv = {}, config?: CaseOpsConfigInput) {
     this.more = more;
+    if (config === undefined) return;
+    this.cwd = this.directory;
+    writeFileSync(join(this.directory, 'caseops.config.json'), JSON.stringify(config));
   }
 
   /** Runs one command to its end. */
   run(...args: readonly string[]): Done {
     const done = spawnSync(process.execPath, [...FLAGS, ...args], {
       env: this.environment(),
+      cwd: this.cwd,
       encoding: 'utf8',
       timeout: 60_000,
       maxBuffer: 50_000_000,
@@ -47,6 +54,7 @@ export class Home implements Disposable {
   start(...args: readonly string[]): { readonly child: ChildProcess; readonly done: Promise<Done> } {
     const child = spawn(process.execPath, [...FLAGS, ...args], {
       env: this.environment(),
+      cwd: this.cwd,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let stdout = '';
@@ -61,6 +69,7 @@ export class Home implements Disposable {
   async serve(...args: readonly string[]): Promise<ServerProcess> {
     const child = spawn(process.execPath, [...FLAGS, 'serve', ...args], {
       env: this.environment(),
+      cwd: this.cwd,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let text = '';

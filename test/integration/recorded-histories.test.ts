@@ -175,7 +175,7 @@ test('on both stores, approved effects leave the same ledger and the same log', 
 
 /** Says where two texts part, not all that they hold. */
 function assertSame(got: readonly string[], expected: readonly string[]): void {
-  const [one = '', other = ''] = [got.join('\n'), expected.join('\n')];
+  const [one, other] = [got.join('\n'), expected.join('\n')];
   const at = [...one].findIndex((char, index) => char !== other[index]);
   assert.equal(one.slice(Math.max(0, at - 200), at + 200), other.slice(Math.max(0, at - 200), at + 200));
   assert.equal(one.length, other.length);

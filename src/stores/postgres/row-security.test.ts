@@ -97,9 +97,13 @@ test('every table that holds a tenant is bound, and the tables’ owner with it'
   const keyed = await owner.query(
     `select i.indrelid::regclass::text as name from pg_index i
      where i.indrelid in (select oid from pg_class where relnamespace = 'caseops'::regnamespace) and i.indisprimary
-       and (select attname from pg_attribute where attrelid = i.indrelid and attnum = i.indkey[0]) = 'tenant'`,
+       and (select attname from pg_attribute where attrelid = i.indrelid and attnum = i.indkey[0]) = 'tenant'
+     order by 1`,
   );
-  assert.deepEqual(keyed.map(({ name }) => name).toSorted(), TABLES.map((table) => `caseops.${table}`).toSorted());
+  assert.deepEqual(
+    keyed.map(({ name }) => name),
+    TABLES.toSorted().map((table) => `caseops.${table}`),
+  );
 });
 
 test('who is bound without our role needs none; whom nothing binds is refused', async () => {
