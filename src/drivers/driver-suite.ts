@@ -41,7 +41,7 @@ function commandTests(on: On): void {
     const commits: (readonly string[])[] = [];
     world.store.onCommit((events) => commits.push(events.map(({ kind }) => kind)));
     const ref = await world.open();
-    assert.deepEqual(commits[0]?.slice(-2), ['budget.reserved', 'step.dispatched']);
+    assert.deepEqual(commits[0]?.slice(-2), ['plan.accepted', 'step.dispatched']);
     await world.driver.settled(ref);
     assert.equal((await world.store.leasesOfRun(ref.tenant, ref.runId)).length, 6);
     // Opening with the first dispatch, then one commit for each of the six results, or for those that came together.

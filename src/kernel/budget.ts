@@ -28,6 +28,11 @@ export function shareOf(step: StepBudget): Share {
   return { toolCallCount: step.toolCallCountMax, modelTokenCount: step.modelTokenCountMax };
 }
 
+/** Nothing to reserve and nothing to settle: an account that is not asked for anything is not written about. */
+export function isNothing({ toolCallCount, modelTokenCount }: Share): boolean {
+  return toolCallCount === 0 && modelTokenCount === 0;
+}
+
 /**
  * `now`: it can be reserved. `later`: only other attempts' reservations stand in the way, and those settle. `never`: what has been
  * used leaves too little.

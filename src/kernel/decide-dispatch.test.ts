@@ -13,6 +13,17 @@ test('a dispatch reserves the share of the step and carries the time that is lef
   assert.equal(trial.step('s1').attempts[0]?.deadlineAt, atMs(2_000));
 });
 
+test('a step that may use nothing reserves nothing, and settles only what it used all the same', () => {
+  const free = { ...stepOf('s1').budget, toolCallCountMax: 0, modelTokenCountMax: 0 };
+  const trial = plannedTrial({ steps: [{ ...stepOf('s1'), budget: free }] });
+  assert.deepEqual(trial.ok('dispatch', trial.dispatchBody('s1')), ['step.dispatched']);
+  assert.ok(!trial.deliver('s1', { toolCallCount: 0 }).includes('budget.settled'));
+  const greedy = plannedTrial({ steps: [{ ...stepOf('s1'), budget: free }] });
+  greedy.ok('dispatch', greedy.dispatchBody('s1'));
+  assert.ok(greedy.deliver('s1', { toolCallCount: 1 }).includes('budget.settled'));
+  assert.equal(greedy.state.budget?.toolCallCountUsed, 0);
+});
+
 test('a dispatch never outlives the run, and keeps a shorter time of its own', () => {
   const trial = plannedTrial({ steps: [stepOf('s1'), stepOf('s2')] });
   trial.nowMs = 8_000;

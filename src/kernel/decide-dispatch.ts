@@ -2,7 +2,7 @@
 import type { CommandOf } from '#contracts/command.ts';
 import type { ErrorRecord } from '#contracts/error.ts';
 import type { Digest } from '#contracts/ids.ts';
-import { reservable, shareOf } from './budget.ts';
+import { isNothing, reservable, shareOf } from './budget.ts';
 import { attemptDeadlineAt, enoughTime } from './deadline.ts';
 import { decided, type Decision, refused, violated } from './decision.ts';
 import { conclude, failStep, openDraft } from './draft.ts';
@@ -36,13 +36,13 @@ export function decideDispatch(state: RunState, command: CommandOf<'dispatch'>):
   const { stepId, attempt, planVersion, dispatchId, leaseId, audience } = command;
   const { inputDigest, allowedAt } = terms;
   const deadlineAt = millisOf(command.deadlineAt) < millisOf(allowedAt) ? command.deadlineAt : allowedAt;
-  return decided(
-    { kind: 'budget.reserved', body: { stepId, attempt, ...shareOf(step.definition.budget) } },
-    {
-      kind: 'step.dispatched',
-      body: { stepId, attempt, planVersion, dispatchId, leaseId, audience, inputDigest, deadlineAt },
-    },
-  );
+  const share = shareOf(step.definition.budget);
+  const dispatched = {
+    kind: 'step.dispatched',
+    body: { stepId, attempt, planVersion, dispatchId, leaseId, audience, inputDigest, deadlineAt },
+  } as const;
+  if (isNothing(share)) return decided(dispatched);
+  return decided({ kind: 'budget.reserved', body: { stepId, attempt, ...share } }, dispatched);
 }
 
 /**

@@ -7,6 +7,7 @@ import type { ErrorRecord } from '#contracts/error.ts';
 import type { EventBody, EventDraft } from '#contracts/event.ts';
 import type { EffectId, StepId } from '#contracts/ids.ts';
 import type { RunResult, StepResult, StepStatus } from '#contracts/step-result.ts';
+import { isNothing } from './budget.ts';
 import { enoughTime } from './deadline.ts';
 import type { Decision } from './decision.ts';
 import { openApproval, openEffect } from './effect-state.ts';
@@ -72,10 +73,11 @@ export function settle(draft: Draft, step: StepState, settled: EventBody<'step.s
     skip(draft, never, { because: [because], reason: `Step ${because} did not give what this step needs.` });
 }
 
-/** Ends an attempt: what it used is debited, the rest of its reservation is free again. */
+/** Ends an attempt: what it used is debited, the rest of its reservation is free again. One that reserved and used nothing has no account. */
 export function releaseBudget(draft: Draft, step: StepState, used: Usage): void {
   const { stepId } = step.definition;
   const reserved = { toolCallCount: step.reservedToolCallCount, modelTokenCount: step.reservedModelTokenCount };
+  if (isNothing(reserved) && isNothing(used)) return;
   draft.events.push({ kind: 'budget.settled', body: { stepId, attempt: step.attempts.length, reserved, used } });
 }
 
