@@ -55,10 +55,13 @@ interface Opened {
 /** Bare commits are as many and as large as our own run's. */
 async function openEngines(stack: AsyncDisposableStack): Promise<Opened> {
   const engines = new Map<string, Measure>();
-  const sqlite = stack.use(ownRuns(openSqliteStore({ path: join(directory, 'runs.db'), clock: systemClock })));
+  const clock = systemClock;
+  const sqlite = stack.use(ownRuns(openSqliteStore({ path: join(directory, 'runs.db'), clock, thread: true })));
+  const inLoop = stack.use(ownRuns(openSqliteStore({ path: join(directory, 'in-loop.db'), clock })));
   const trail = await sqlite.trail();
   const bare = stack.use(bareSqlite(join(directory, 'bare.db'), trail));
   engines.set('bareSqlite', (inFlight, seconds) => measure(bare.once, inFlight, seconds));
+  engines.set('sqliteInLoop', (inFlight, seconds) => measure(inLoop.once, inFlight, seconds));
   engines.set('sqlite', (inFlight, seconds) => measure(sqlite.once, inFlight, seconds));
   const cluster = await postgres();
   if (cluster !== undefined)

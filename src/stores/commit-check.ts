@@ -25,7 +25,10 @@ export interface StoredLock {
 }
 
 /** Why a commit is refused by its run; undefined when the run is where the decider saw it, under the same fence. */
-export function refusalOf(commit: Commit, stored: StoredLock | undefined): CommitOutcome | undefined {
+export function refusalOf(
+  commit: Pick<Commit, 'expectedSeq' | 'fence' | 'owner'>,
+  stored: StoredLock | undefined,
+): CommitOutcome | undefined {
   const { expectedSeq, fence, owner } = commit;
   if (stored === undefined) return expectedSeq === 0 ? undefined : { ok: false, conflict: 'sequence', actualSeq: 0 };
   // Opening a run that exists is no matter of locks.

@@ -2,18 +2,39 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Job, RunRef } from '#contracts/command.ts';
 import type { RunEvent } from '#contracts/event.ts';
+import { approvalOfEvent } from '#kernel/approval-inbox.ts';
+import { effectOfEvent } from '#kernel/effect-ledger.ts';
 import type { Commit, CommitOutcome } from '#ports/store.ts';
 import { refusalOf, type StoredLock } from '../commit-check.ts';
-import { batchText } from '../event-batch.ts';
+import { batchText, type StoredBatch } from '../event-batch.ts';
 import type { LedgerWriter } from './ledger-writes.ts';
 import type { RecordWriter } from './record-writes.ts';
+
+/** A commit with its events as the row that they become; of the events themselves, those of effects and approvals. */
+export interface PreparedCommit extends Omit<Commit, 'events'> {
+  readonly batch: StoredBatch | undefined;
+  readonly ledgerEvents: readonly RunEvent[];
+}
+
+/** What can be done before the transaction, in whichever thread decides. */
+export function prepareCommit({ events, ...rest }: Commit): PreparedCommit {
+  const [first, last] = [events[0], events.at(-1)];
+  const batch =
+    first === undefined || last === undefined
+      ? undefined
+      : { first_seq: first.seq, seq: last.seq, prev: first.prev, json: batchText(events) };
+  const ledgerEvents = events.filter(
+    (event) => effectOfEvent(event) !== undefined || approvalOfEvent(event) !== undefined,
+  );
+  return { ...rest, batch, ledgerEvents };
+}
 
 /** Returns how a commit went; a refused one has written nothing. */
 export function createCommitWriter(
   db: DatabaseSync,
   records: RecordWriter,
   ledger: LedgerWriter,
-): (commit: Commit) => CommitOutcome {
+): (commit: PreparedCommit) => CommitOutcome {
   const locked = db.prepare('select seq, fence, lock_owner from run where tenant = ? and run_id = ?');
   const saveHead = prepareHead(db);
   const advance = prepareAdvance(db);
@@ -23,23 +44,24 @@ export function createCommitWriter(
     const { ref } = commit;
     // Most commits only move their run on; any other, and one that may be refused, is looked at first.
     const advanced =
-      commit.records.length === 0 && ledger.conflict(commit.events) === undefined ? advance(commit) : false;
+      commit.records.length === 0 && ledger.conflict(commit.ledgerEvents) === undefined ? advance(commit) : false;
     if (!advanced) {
       const stored = locked.get(ref.tenant, ref.runId) as StoredLock | undefined;
-      const refused = refusalOf(commit, stored) ?? records.conflict(commit.records) ?? ledger.conflict(commit.events);
+      const refused =
+        refusalOf(commit, stored) ?? records.conflict(commit.records) ?? ledger.conflict(commit.ledgerEvents);
       if (refused !== undefined) return refused;
       saveHead(commit, stored === undefined);
     }
-    saveEvents(ref, commit.events);
+    if (commit.batch !== undefined) saveEvents(ref, commit.batch);
     saveJobs(ref, commit.addJobs, commit.doneJobIds);
     records.insert(commit.records, ref.runId);
-    ledger.fold(commit.events);
+    ledger.fold(commit.ledgerEvents);
     return { ok: true };
   };
 }
 
 /** Moves a run on whose place in lists stays: under its fence, from where its decider saw it. False for every other commit. */
-function prepareAdvance(db: DatabaseSync): (commit: Commit) => boolean {
+function prepareAdvance(db: DatabaseSync): (commit: PreparedCommit) => boolean {
   const advance = db.prepare(
     `update run set seq = ?, hash = ?, updated_at = ?
      where tenant = ? and run_id = ? and seq = ? and fence = ? and lock_owner = ?
@@ -54,7 +76,7 @@ function prepareAdvance(db: DatabaseSync): (commit: Commit) => boolean {
   };
 }
 
-function prepareHead(db: DatabaseSync): (commit: Commit, opening: boolean) => void {
+function prepareHead(db: DatabaseSync): (commit: PreparedCommit, opening: boolean) => void {
   const open = db.prepare(
     `insert into run (level, seq, hash, phase, result, needs_human, kind, subject, requested_by, started_at, updated_at,
        tenant, run_id, lock_owner, fence) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -89,15 +111,11 @@ function prepareHead(db: DatabaseSync): (commit: Commit, opening: boolean) => vo
   };
 }
 
-function prepareEvents(db: DatabaseSync): (ref: RunRef, events: readonly RunEvent[]) => void {
+function prepareEvents(db: DatabaseSync): (ref: RunRef, batch: StoredBatch) => void {
   const insert = db.prepare(
     'insert into event_batch (tenant, run_id, seq, first_seq, prev, json) values (?, ?, ?, ?, ?, ?)',
   );
-  return (ref, events) => {
-    const [first, last] = [events[0], events.at(-1)];
-    if (first === undefined || last === undefined) return;
-    insert.run(ref.tenant, ref.runId, last.seq, first.seq, first.prev, batchText(events));
-  };
+  return (ref, { seq, first_seq: first, prev, json }) => void insert.run(ref.tenant, ref.runId, seq, first, prev, json);
 }
 
 function prepareJobs(db: DatabaseSync): (ref: RunRef, add: readonly Job[], doneJobIds: readonly string[]) => void {

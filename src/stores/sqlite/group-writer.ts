@@ -1,66 +1,62 @@
 /**
- * Group commit: units of work wait for each other and are written in one transaction per turn of the event loop, so that one fsync
- * serves all of them. Source: ENGINE lesson 1.
+ * Group commit: writes wait for each other and are done in one transaction per turn of the event loop. Source: ENGINE lesson 1.
  */
-import type { DatabaseSync } from 'node:sqlite';
 import { CaseOpsError } from '#contracts/error.ts';
-import { isOfOneUnit, storeError } from './sqlite-error.ts';
+import type { Settled } from './transaction.ts';
+import type { WriteOp, Writes } from './write-op.ts';
 
-/** Units in one transaction at most; the rest waits for the next turn. */
-const BATCH_UNIT_COUNT_MAX = 512;
-/** Units waiting at most; more are refused with ERR_STORE, which is retryable. */
-const QUEUE_UNIT_COUNT_MAX = 20_000;
+/** Writes in one transaction at most; the rest waits for the next turn. */
+const BATCH_OP_COUNT_MAX = 512;
+/** Writes waiting at most; more are refused with ERR_STORE, which is retryable. */
+const QUEUE_OP_COUNT_MAX = 20_000;
 
 export interface GroupWriter {
   /**
-   * Runs `work` inside the next transaction and resolves with its value after the data is durable. `work` is synchronous, reads what
-   * earlier units of the batch wrote, writes nothing when it refuses, and can be run again. Rejects with ERR_STORE: then nothing of
-   * the unit was acknowledged. `after` is called once the data is durable, before the promise resolves.
+   * Does a write in the next transaction and resolves with what it gives after the data is durable. Rejects with ERR_STORE: then nothing
+   * of it was acknowledged. `after` is called once the data is durable, before the promise resolves.
    */
-  write<T>(work: () => T, after?: (value: T) => void): Promise<T>;
+  write<K extends keyof Writes>(
+    kind: K,
+    needs: Writes[K]['needs'],
+    after?: (value: Writes[K]['gives']) => void,
+  ): Promise<Writes[K]['gives']>;
   /** Writes what waits, then refuses more. */
-  close(): void;
+  close(): Promise<void>;
 }
 
-interface Unit {
-  readonly work: () => unknown;
-  readonly after: ((value: never) => void) | undefined;
-  readonly resolve: (value: never) => void;
-  readonly reject: (error: CaseOpsError) => void;
+export interface GroupWriterOptions {
+  readonly path: string;
+  /** Calls back in a later turn of the event loop. */
+  readonly schedule: (callback: () => void) => void;
+  /** Does writes in one transaction, at once or in another thread; calls back with what became of each. Never throws. */
+  readonly transact: (ops: readonly WriteOp[], done: (settled: readonly Settled[]) => void) => void;
 }
 
-/** `schedule` calls back in a later turn of the event loop. */
-export function createGroupWriter(
-  db: DatabaseSync,
-  path: string,
-  schedule: (callback: () => void) => void,
-): GroupWriter {
-  const transact = createTransaction(db);
-  let queue: Unit[] = [];
+interface Waiting {
+  readonly op: WriteOp;
+  readonly settle: (settled: Settled) => void;
+}
+
+export function createGroupWriter({ path, schedule, transact }: GroupWriterOptions): GroupWriter {
+  let queue: Waiting[] = [];
+  let openCount = 0;
   let armed = false;
   let closed = false;
-
-  const writeBatch = (units: readonly Unit[]): void => {
-    let values: readonly unknown[];
-    try {
-      values = transact(units);
-    } catch (error) {
-      // One unit's fault must not cost its neighbours: write them one by one.
-      if (units.length > 1 && isOfOneUnit(error)) for (const unit of units) writeBatch([unit]);
-      else for (const unit of units) unit.reject(storeError(error, path));
-      return;
-    }
-    for (const [index, unit] of units.entries()) {
-      unit.after?.(values[index] as never);
-      unit.resolve(values[index] as never);
-    }
-  };
+  let emptied: (() => void) | undefined;
 
   const flush = (): void => {
     armed = false;
-    const batch = queue.slice(0, BATCH_UNIT_COUNT_MAX);
-    queue = queue.slice(BATCH_UNIT_COUNT_MAX);
-    if (batch.length > 0) writeBatch(batch);
+    const batch = queue.slice(0, BATCH_OP_COUNT_MAX);
+    queue = queue.slice(BATCH_OP_COUNT_MAX);
+    if (batch.length > 0)
+      transact(
+        batch.map(({ op }) => op),
+        (settled) => {
+          openCount -= batch.length;
+          for (const [index, { settle }] of batch.entries()) settle(settled[index] ?? lost(path));
+          if (openCount === 0) emptied?.();
+        },
+      );
     if (queue.length > 0) arm();
   };
 
@@ -71,35 +67,30 @@ export function createGroupWriter(
   };
 
   return {
-    write: (work, after) =>
+    write: (kind, needs, after) =>
       new Promise((resolve, reject) => {
-        if (closed || queue.length >= QUEUE_UNIT_COUNT_MAX) return reject(refusal(path, closed, queue.length));
-        queue.push({ work, after, resolve, reject });
+        if (closed || openCount >= QUEUE_OP_COUNT_MAX) return reject(refusal(path, closed, openCount));
+        openCount++;
+        const settle = (settled: Settled): void => {
+          if (!settled.ok) return reject(settled.error);
+          const value = settled.value as Writes[typeof kind]['gives'];
+          after?.(value);
+          resolve(value);
+        };
+        queue.push({ op: { kind, needs } as WriteOp, settle });
         arm();
       }),
-    close: () => {
-      while (queue.length > 0) flush();
+    close: async () => {
       closed = true;
+      while (queue.length > 0) flush();
+      if (openCount > 0) await new Promise<void>((resolve) => (emptied = resolve));
     },
   };
 }
 
-/** Runs all units in one transaction; a throw leaves nothing of any of them. */
-function createTransaction(db: DatabaseSync): (units: readonly Unit[]) => readonly unknown[] {
-  const begin = db.prepare('begin immediate');
-  const commit = db.prepare('commit');
-  return (units) => {
-    begin.run();
-    try {
-      const values = units.map((unit) => unit.work());
-      commit.run();
-      return values;
-    } catch (error) {
-      // SQLite has rolled back by itself after some failures.
-      if (db.isTransaction) db.exec('rollback');
-      throw error;
-    }
-  };
+function lost(path: string): Settled {
+  const message = `The store ${path} did not say what became of a write.`;
+  return { ok: false, error: new CaseOpsError('ERR_STORE', message, { at: 'store', detail: { path } }) };
 }
 
 function refusal(path: string, closed: boolean, waitingCount: number): CaseOpsError {

@@ -15,7 +15,7 @@ export interface RunLocks {
 }
 
 /** From now, for how long the owner counts as alive without another sign. */
-interface OwnerLife {
+export interface OwnerLife {
   readonly nowMs: number;
   readonly ttlMs: number;
 }

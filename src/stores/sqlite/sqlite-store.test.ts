@@ -24,16 +24,17 @@ async function place(): Promise<Place> {
   };
 }
 
-async function subject(): Promise<StoreSubject> {
+async function subject(thread: boolean): Promise<StoreSubject> {
   const { path, [Symbol.asyncDispose]: dispose } = await place();
   return {
-    open: async (clock) => openSqliteStore({ path, clock }),
+    open: async (clock) => openSqliteStore({ path, clock, thread }),
     crashChild: { script: new URL('./crash-child.ts', import.meta.url), args: [path] },
     [Symbol.asyncDispose]: dispose,
   };
 }
 
-storeSuite('sqlite', subject);
+storeSuite('sqlite', () => subject(false));
+storeSuite('sqlite with a thread that writes', () => subject(true));
 
 const openAt = (path: string, rest: Partial<SqliteStoreOptions> = {}): ReturnType<typeof openSqliteStore> =>
   openSqliteStore({ path, clock: seededClock(START_MS), ...rest });

@@ -7,15 +7,15 @@ import type { Clock } from '#ports/clock.ts';
 import type { Store } from '#ports/store.ts';
 import { assertCommit, assertRecordSizes } from '../commit-check.ts';
 import { createListeners, type Listeners } from '../commit-listeners.ts';
-import { createCommitWriter } from './commit-writer.ts';
-import { createGroupWriter } from './group-writer.ts';
+import { prepareCommit } from './commit-writer.ts';
+import { createGroupWriter, type GroupWriter, type GroupWriterOptions } from './group-writer.ts';
 import { openDatabase } from './open-database.ts';
 import { prepareLedgerReads } from './ledger-reads.ts';
-import { createLedgerWriter } from './ledger-writes.ts';
 import { prepareRecordReads, prepareRunReads } from './reads.ts';
-import { createRecordWriter } from './record-writes.ts';
-import { createRunLocks } from './run-lock.ts';
+import type { OwnerLife } from './run-lock.ts';
 import { storeError } from './sqlite-error.ts';
+import { startThread, type ThreadTransact } from './thread-transact.ts';
+import { createTransact, type Transact } from './transaction.ts';
 
 export interface SqliteStoreOptions {
   /** The database file; its directory must exist. `:memory:` is a database of this process alone, gone when closed. */
@@ -26,6 +26,8 @@ export interface SqliteStoreOptions {
   readonly sizeBytesMax?: number;
   /** Calls back in a later turn of the event loop; what was queued until then shares one transaction. */
   readonly schedule?: (callback: () => void) => void;
+  /** Writes in a thread of its own, so that the event loop does not wait for the disk. Not for `:memory:`. Default false. */
+  readonly thread?: boolean;
 }
 
 /**
@@ -33,65 +35,69 @@ export interface SqliteStoreOptions {
  * rejects with ERR_STORE when the disk fails; the store can be used again as soon as the disk can.
  */
 export function openSqliteStore(options: SqliteStoreOptions): Store {
-  return storeOn(openDatabase({ path: options.path, sizeBytesMax: options.sizeBytesMax }), options);
+  const { path, sizeBytesMax } = options;
+  const db = openDatabase({ path, sizeBytesMax });
+  if (options.thread !== true || path === ':memory:') return storeOn(db, options);
+  return storeWith(db, options, startThread({ path, sizeBytesMax }));
 }
 
 /** The store on a database that is open; disposing the store closes it. */
-export function storeOn(db: DatabaseSync, options: Omit<SqliteStoreOptions, 'sizeBytesMax'>): Store {
-  const { path, clock } = options;
-  const writer = createGroupWriter(db, path, options.schedule ?? ((callback) => void setImmediate(callback)));
+export function storeOn(db: DatabaseSync, options: Omit<SqliteStoreOptions, 'sizeBytesMax' | 'thread'>): Store {
+  return storeWith(db, options, undefined);
+}
+
+function storeWith(
+  db: DatabaseSync,
+  { path, clock, schedule = (callback) => void setImmediate(callback) }: Omit<SqliteStoreOptions, 'sizeBytesMax'>,
+  thread: ThreadTransact | undefined,
+): Store {
+  const writer = createGroupWriter({
+    path,
+    schedule,
+    transact: thread?.transact ?? atOnce(createTransact(db, path)),
+  });
   const listeners = createListeners();
   const read = guarded({ ...prepareRunReads(db), ...prepareRecordReads(db), ...prepareLedgerReads(db) }, path);
   return {
     ...read,
-    ...prepareWrites(db, writer, { clock, listeners }),
+    ...storeWrites(writer, { clock, listeners }),
     onCommit: listeners.add,
     [Symbol.asyncDispose]: async () => {
       if (!db.isOpen) return;
-      writer.close();
-      db.close();
+      await writer.close();
+      await thread?.[Symbol.asyncDispose]();
+      if (db.isOpen) db.close();
     },
   };
 }
 
-type Writes = Pick<Store, 'commit' | 'write' | 'takeLock' | 'takeOpenRuns' | 'heartbeat' | 'bindLeaseTask'>;
+function atOnce(transact: Transact): GroupWriterOptions['transact'] {
+  return (ops, done) => done(transact(ops));
+}
 
-function prepareWrites(
-  db: DatabaseSync,
-  writer: ReturnType<typeof createGroupWriter>,
+type StoreWrites = Pick<Store, 'commit' | 'write' | 'takeLock' | 'takeOpenRuns' | 'heartbeat' | 'bindLeaseTask'>;
+
+function storeWrites(
+  writer: GroupWriter,
   { clock, listeners }: { readonly clock: Clock; readonly listeners: Listeners },
-): Writes {
-  const ledger = createLedgerWriter(db);
-  const records = createRecordWriter(db, ledger);
-  const applyCommit = createCommitWriter(db, records, ledger);
-  const locks = createRunLocks(db);
-  const bind = db.prepare(
-    'update lease set task_id = ?1 where tenant = ?2 and lease_id = ?3 and (task_id is null or task_id = ?1)',
-  );
+): StoreWrites {
+  const life = (ttlMs: number): OwnerLife => ({ nowMs: clock.nowMs(), ttlMs });
   return {
     commit: async (commit) => {
       assertCommit(commit);
-      return writer.write(
-        () => applyCommit(commit),
-        (outcome) => {
-          if (outcome.ok) listeners.tell(commit.events, commit.head);
-        },
-      );
+      return writer.write('commit', prepareCommit(commit), (outcome) => {
+        if (outcome.ok) listeners.tell(commit.events, commit.head);
+      });
     },
     write: async (rows) => {
       assertRecordSizes(rows);
-      return writer.write(() => {
-        const refused = records.conflict(rows);
-        if (refused !== undefined) return refused;
-        records.insert(rows, null);
-        return { ok: true };
-      });
+      return writer.write('records', rows);
     },
-    takeLock: (ref, owner, ttlMs) => writer.write(() => locks.take(ref, owner, { nowMs: clock.nowMs(), ttlMs })),
+    takeLock: (ref, owner, ttlMs) => writer.write('takeLock', { ref, owner, life: life(ttlMs) }),
     takeOpenRuns: (level, { owner, ttlMs }, limit) =>
-      writer.write(() => locks.takeOpen(level, owner, { nowMs: clock.nowMs(), ttlMs, limit })),
-    heartbeat: (owner, ttlMs) => writer.write(() => locks.extend(owner, { nowMs: clock.nowMs(), ttlMs })),
-    bindLeaseTask: ({ tenant, leaseId }, taskId) => writer.write(() => bind.run(taskId, tenant, leaseId).changes === 1),
+      writer.write('takeOpenRuns', { level, owner, life: { ...life(ttlMs), limit } }),
+    heartbeat: (owner, ttlMs) => writer.write('heartbeat', { owner, life: life(ttlMs) }),
+    bindLeaseTask: ({ tenant, leaseId }, taskId) => writer.write('bindLeaseTask', { tenant, leaseId, taskId }),
   };
 }
 
