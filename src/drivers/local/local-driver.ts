@@ -19,6 +19,7 @@ import { type RunKernel, shippedKernel } from './run-kernel.ts';
 import { createRunTable, type HeldRun, runKey } from './run-table.ts';
 import { createRunWriter, type RunWriter } from './run-writer.ts';
 import { createTakeOver } from './take-over.ts';
+import { createSecondLook, type SecondLook } from './second-look.ts';
 import type { Unit } from './unit-of-work.ts';
 import { createWaiters } from './waiters.ts';
 
@@ -99,6 +100,7 @@ interface Host {
   readonly writer: RunWriter;
   readonly jobs: JobRunner;
   readonly heartbeat: ReturnType<typeof createHeartbeat>;
+  readonly secondLook: SecondLook;
   /** Levels whose runs this process takes over. */
   readonly resumed: Set<RunState['level']>;
   takeOver(level: RunState['level']): Promise<number>;
@@ -142,8 +144,11 @@ function createHost(options: LocalDriverOptions): Host {
       if (!host.closing) arm(run, unit, commands);
     },
     onLost: ({ ref }) => jobs.reconcile(ref, new Map()),
+    onUncertain: (ref) => secondLook.at(ref),
   });
-  const arm = createAlarm({ clock, actor: owner, report, deliver: (ref, command) => host.deliver(ref, command) });
+  const waking = { clock, actor: owner, report, deliver: deliverTo(() => host) };
+  const arm = createAlarm(waking);
+  const secondLook = createSecondLook(waking);
   const host: Host = {
     table,
     handlers,
@@ -151,12 +156,18 @@ function createHost(options: LocalDriverOptions): Host {
     writer,
     mailboxes,
     waiters: createWaiters(),
+    secondLook,
     ...createPulse(options, { process, ttlMs, table, mailboxes, writer, report, host: () => host }),
     deliver: () => Promise.reject(closing()),
     closing: false,
     closed: false,
   };
   return host;
+}
+
+/** What the parts deliver by, before the host is there. */
+function deliverTo(host: () => Host): Driver<RunState>['deliver'] {
+  return (ref, command, records) => host().deliver(ref, command, records);
 }
 
 interface PulseParts extends Pick<Host, 'table' | 'mailboxes' | 'writer'> {
@@ -255,6 +266,7 @@ function createDrain(host: Host, clock: Clock): () => Promise<void> {
   let drained: Promise<void> | undefined;
   const drain = async (): Promise<void> => {
     host.closing = true;
+    host.secondLook.stop();
     for (const run of host.table.held.values()) run.disarm?.();
     const done = new AbortController();
     const late = clock.sleep(DRAIN_MS_MAX, done.signal).catch(() => undefined);

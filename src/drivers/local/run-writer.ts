@@ -31,6 +31,8 @@ export interface RunWriterOptions {
   readonly onWritten: (run: HeldRun, unit: Unit, commands: readonly Command[]) => void;
   /** Another process has the run now. */
   readonly onLost: (run: HeldRun) => void;
+  /** A write ended in an error: nobody here knows whether it is durable. */
+  readonly onUncertain: (ref: RunRef) => void;
 }
 
 /** Calls for one run must come one after the other. */
@@ -105,11 +107,13 @@ export function createRunWriter(options: RunWriterOptions): RunWriter {
   };
 }
 
-/** The state of a run that this process holds, folded again if it was dropped. */
+/** The state of a run that this process holds, folded again with its jobs if it was dropped. */
 async function reload({ store, kernel, table }: RunWriterOptions, ref: RunRef): Promise<RunState | undefined> {
   const run = table.held.get(runKey(ref));
-  if (run !== undefined) run.state ??= await foldLog(store, kernel, { ref, verify: false });
-  return run?.state;
+  if (run === undefined || run.state !== undefined) return run?.state;
+  run.jobs = new Map((await store.jobs(ref)).map((job) => [job.jobId, job]));
+  run.state = await foldLog(store, kernel, { ref, verify: false });
+  return run.state;
 }
 
 type Write = (run: HeldRun, deliveries: readonly Delivery[]) => Promise<Written>;
@@ -129,6 +133,7 @@ function createWrite(options: RunWriterOptions): Write {
       outcome = await commitUnit(store, run, { unit, expectedSeq, owner: options.owner });
     } catch (error) {
       table.evict(run);
+      options.onUncertain(ref);
       throw error;
     }
     if (!outcome.ok) {

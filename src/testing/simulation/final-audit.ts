@@ -71,8 +71,6 @@ async function auditEffects(world: World, run: RunAccount): Promise<void> {
     if (state === 'completed' && count !== 1)
       report('INV-12', `Effect ${effectId} is completed and was applied ${count} times.`);
     if (state === 'failed' && count !== 0) report('INV-12', `Effect ${effectId} has failed and was applied.`);
-    if (state === 'in_progress' && run.phase !== 'ended')
-      report('LIVENESS', `Effect ${effectId} of ${run.runId} is under way for ever.`);
     const approvals = [...run.approvals.values()].filter(({ spentOn }) => spentOn.includes(effectId));
     if (approvals.length !== 1) report('INV-04', `Effect ${effectId} rests on ${approvals.length} approvals.`);
   }
