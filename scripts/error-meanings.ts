@@ -241,6 +241,10 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Meaning>> = {
     'A step or run has used its budget.',
     'Raise the budget of the goal kind, or let the step ask for less.',
   ),
+  ERR_QUOTA: row(
+    "The tenant's quota of the day has less left than a step would need; `detail` says how much.",
+    'Ask again tomorrow (UTC), or raise /quotas/money for that tenant.',
+  ),
   ERR_DEADLINE: row(
     'It was not done by its deadline.',
     'Look at the slow part (`caseops runs show`, traces), or raise the deadline.',

@@ -94,6 +94,8 @@ export const ERROR_CODES = {
   ERR_EFFECT_LOCKED: 'conflict',
   // limit
   ERR_BUDGET: 'limit',
+  /** The tenant's quota of the day has less left; `detail` says how much. */
+  ERR_QUOTA: 'limit',
   ERR_DEADLINE: 'limit',
   ERR_ATTEMPTS: 'limit',
   ERR_QUEUE_FULL: 'limit',

@@ -58,6 +58,19 @@ export type RecordWrite =
    * (ERR_ARTIFACT_SIZE); `withLargeArtifacts` puts larger ones into an artifact store first.
    */
   | { readonly table: 'artifact'; readonly tenant: Tenant; readonly digest: Digest; readonly bytes: Uint8Array }
+  /**
+   * What `key` holds of a quota from now on, in place of what it held before. A conflict when the whole day would then hold more than
+   * `amountMax`; to hold less, or as much as before, never is one. Whole numbers; the day is `YYYY-MM-DD`, UTC.
+   */
+  | {
+      readonly table: 'quota';
+      readonly tenant: Tenant;
+      readonly scope: string;
+      readonly day: string;
+      readonly key: string;
+      readonly amount: number;
+      readonly amountMax: number;
+    }
   /** A row that no event of a run opens, such as an import. A run's own rows are folded from its events by the store. */
   | { readonly table: 'effect'; readonly row: EffectRow };
 
@@ -92,6 +105,8 @@ export type CommitOutcome =
       readonly key: string;
       readonly requestDigest: Digest | undefined;
       readonly runId: RunId | undefined;
+      /** Of a quota: what is left of it. */
+      readonly left?: number;
     };
 
 export interface RunQuery {
@@ -174,6 +189,8 @@ export interface Store extends AsyncDisposable {
     scope: string,
     key: string,
   ): Promise<{ readonly requestDigest: Digest; readonly runId: RunId } | undefined>;
+  /** What a tenant's day holds of a quota, all keys together. */
+  quota(tenant: Tenant, scope: string, day: string): Promise<number>;
   artifact(tenant: Tenant, digest: Digest): Promise<Uint8Array | undefined>;
   effects(tenant: Tenant, runId: RunId): Promise<readonly EffectRow[]>;
   effect(tenant: Tenant, effectId: EffectId): Promise<EffectRow | undefined>;

@@ -9,6 +9,7 @@ import { seededClock } from '#testing/seeded-clock.ts';
 import { durabilitySuite } from './suite-durability.ts';
 import { ledgerSuite } from './suite-ledger.ts';
 import { lockSuite } from './suite-locks.ts';
+import { quotaSuite } from './suite-quotas.ts';
 import {
   artifactOf,
   commitOf,
@@ -37,6 +38,7 @@ export function storeSuite(name: string, subject: () => Promise<StoreSubject>): 
   readTests(inStore);
   ledgerSuite(name, subject);
   lockSuite(name, subject);
+  quotaSuite(name, subject);
   durabilitySuite(name, subject);
 }
 

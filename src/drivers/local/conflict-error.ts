@@ -11,6 +11,7 @@ const CODES: Readonly<Record<RecordWrite['table'], ErrorCode>> = {
   lease: 'ERR_STATE',
   artifact: 'ERR_STATE',
   effect: 'ERR_EFFECT_LOCKED',
+  quota: 'ERR_QUOTA',
 };
 
 /**
@@ -30,6 +31,7 @@ export function conflictError(
       return record('ERR_FENCE', `Run ${run} was taken over by another process under fence ${conflict.actualFence}.`);
     case 'record': {
       const { table, key, requestDigest } = conflict;
+      if (table === 'quota') return quotaError(run, conflict, records);
       const sameDigest =
         requestDigest !== undefined &&
         records.some((one) => one.table === table && 'requestDigest' in one && one.requestDigest === requestDigest);
@@ -42,6 +44,21 @@ export function conflictError(
       };
     }
   }
+}
+
+/** The day has less left than was asked for: `detail` has scope, day, `left` and `asked`. */
+function quotaError(
+  run: string,
+  { key, left = 0 }: Extract<Conflict, { readonly conflict: 'record' }>,
+  records: readonly RecordWrite[],
+): ErrorRecord {
+  const asked = records.find(
+    (one) => one.table === 'quota' && `${one.tenant} ${one.scope} ${one.day} ${one.key}` === key,
+  );
+  if (asked?.table !== 'quota') return record('ERR_QUOTA', `Run ${run} asked for more than is left of ${key}.`);
+  const { tenant, scope, day, amount } = asked;
+  const message = `Run ${run} asked for ${amount} of the quota ${scope} of tenant ${tenant} for ${day}; ${left} are left.`;
+  return { ...record('ERR_QUOTA', message), detail: { table: 'quota', scope, day, left, asked: amount } };
 }
 
 /** The run belongs to another live process. */

@@ -184,7 +184,7 @@ function createWrite(line: Line): (units: readonly Unit[]) => Promise<void> {
 function isOfOneUnit(error: unknown): boolean {
   const code = codeOf(error) ?? '';
   // Integrity, data, a run moved on or a use too many; deadlock and serialization with another process.
-  return /^(23|22|CO00[12]|40)/.test(code);
+  return /^(23|22|CO00[124]|40)/.test(code);
 }
 
 function fullError({ name }: Place, waitingCount: number): CaseOpsError {

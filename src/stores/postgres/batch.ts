@@ -135,6 +135,10 @@ function recordCells(
       const { tenant, scope, key, requestDigest: request_digest, runId: run_id } = record;
       return { tenant, scope, key, request_digest, run_id };
     }
+    case 'quota': {
+      const { tenant, scope, day, key, amount, amountMax: max } = record;
+      return { tenant, scope, day, key, amount, max };
+    }
     case 'artifact': {
       const { tenant, digest, bytes } = record;
       return { tenant, digest, bytes: Buffer.from(bytes).toString('base64') };

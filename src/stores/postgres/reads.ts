@@ -93,6 +93,10 @@ const KEY: Statement = {
   text: `select request_digest as "requestDigest", run_id as "runId" from caseops.idempotency
     where tenant = $1 and scope = $2 and key = $3`,
 };
+const QUOTA: Statement = {
+  name: 'quota',
+  text: 'select amount::float8 as amount from caseops.quota where tenant = $1 and scope = $2 and day = $3',
+};
 const ARTIFACT: Statement = {
   name: 'artifact',
   text: 'select bytes from caseops.artifact where tenant = $1 and digest = $2',
@@ -104,7 +108,10 @@ interface StoredLease {
   readonly json: string;
 }
 
-type RecordReads = Pick<Store, 'lease' | 'leasesOfRun' | 'bindLeaseTask' | 'consumption' | 'idempotency' | 'artifact'>;
+type RecordReads = Pick<
+  Store,
+  'lease' | 'leasesOfRun' | 'bindLeaseTask' | 'consumption' | 'idempotency' | 'quota' | 'artifact'
+>;
 type BoundKey = Awaited<ReturnType<Store['idempotency']>>;
 
 /** Reads of records: leases, uses, idempotency keys, artifacts; and the one change that is no commit's. */
@@ -121,6 +128,8 @@ export function createRecordReads(line: Line): RecordReads {
     bindLeaseTask: async ({ tenant, leaseId }, taskId) => (await of(tenant, BIND, leaseId, taskId)).length === 1,
     consumption: (tenant, issuer, leaseId) => of<{ readonly requestDigest: Digest }>(tenant, USES, issuer, leaseId),
     idempotency: async (tenant, scope, key) => (await of<NonNullable<BoundKey>>(tenant, KEY, scope, key))[0],
+    quota: async (tenant, scope, day) =>
+      (await of<{ readonly amount: number }>(tenant, QUOTA, scope, day))[0]?.amount ?? 0,
     artifact: async (tenant, digest) => (await of<{ readonly bytes: Uint8Array }>(tenant, ARTIFACT, digest))[0]?.bytes,
   };
 }

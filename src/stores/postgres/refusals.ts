@@ -9,7 +9,14 @@ import { foldEffectRow, effectOfEvent } from '#kernel/effect-ledger.ts';
 import type { Commit, CommitOutcome, RecordWrite } from '#ports/store.ts';
 import { refusalOf, type StoredLock } from '../commit-check.ts';
 import { resourceLock } from '../effect-lock.ts';
-import { conflictOf, type Holder, type RecordConflict, recordKey } from '../record-conflict.ts';
+import {
+  conflictOf,
+  type Holder,
+  quotaHolder,
+  type QuotaWrite,
+  type RecordConflict,
+  recordKey,
+} from '../record-conflict.ts';
 import { effectOf } from '../rows.ts';
 import { readLedger } from './ledger-fold.ts';
 import type { Line, Statement } from './line.ts';
@@ -27,6 +34,11 @@ const FINDERS = {
   idempotency: {
     name: 'key_holder',
     text: 'select request_digest, run_id from caseops.idempotency where tenant = $1 and scope = $2 and key = $3',
+  },
+  quota: {
+    name: 'quota_holders',
+    text: `select key, amount::float8 as amount from caseops.quota_hold where tenant = $1 and scope = $2 and day = $3 and key = $4
+      union all select '', amount::float8 from caseops.quota where tenant = $1 and scope = $2 and day = $3`,
   },
   effect: {
     name: 'effect_holder',
@@ -61,12 +73,17 @@ export async function findRefusal(
 
 async function recordRefusal(line: Line, records: readonly RecordWrite[]): Promise<RecordConflict | undefined> {
   const seen = new Map<string, number>();
+  const holds: QuotaWrite[] = [];
   for (const record of records) {
     const key = recordKey(record);
     const inListCount = seen.get(key) ?? 0;
     seen.set(key, inListCount + 1);
-    const holder = await findHolder(line, record, inListCount);
+    const holder =
+      record.table === 'quota' && inListCount === 0
+        ? await findQuota(line, record, holds)
+        : await findHolder(line, record, inListCount);
     if (holder !== undefined) return conflictOf(record, holder);
+    if (record.table === 'quota') holds.push(record);
   }
   return undefined;
 }
@@ -88,11 +105,33 @@ async function findHolder(line: Line, record: RecordWrite, inListCount: number):
       return (await find(record.tenant, FINDERS.idempotency, record.scope, record.key))[0] ?? twice;
     case 'artifact':
       return undefined;
+    case 'quota':
+      return twice;
     case 'effect': {
       const { tenant, effectId, idempotencyKey } = record.row;
       return (await find(tenant, FINDERS.effect, effectId, idempotencyKey))[0] ?? twice;
     }
   }
+}
+
+/** As the SQLite store counts: what stands before it in its list is held already. */
+async function findQuota(line: Line, record: QuotaWrite, before: readonly QuotaWrite[]): Promise<Holder | undefined> {
+  const { tenant, scope, day } = record;
+  const heldOf = async (key: string): Promise<{ readonly total: number; readonly own: number }> => {
+    const rows = await line.run<{ readonly key: string; readonly amount: number }>([tenant], FINDERS.quota, () => [
+      tenant,
+      scope,
+      day,
+      key,
+    ]);
+    const of = (name: string): number => rows.find((row) => row.key === name)?.amount ?? 0;
+    return { total: of(''), own: of(key) };
+  };
+  const { total, own } = await heldOf(record.key);
+  let moved = 0;
+  for (const earlier of before)
+    if (earlier.scope === scope && earlier.day === day) moved += earlier.amount - (await heldOf(earlier.key)).own;
+  return quotaHolder(record, { total: total + moved, own });
 }
 
 interface EffectHolder {

@@ -9,7 +9,19 @@ import { openPostgresStore } from './postgres-store.ts';
 const cluster = await startPostgres();
 after(() => cluster[Symbol.asyncDispose]());
 
-const TABLES = ['run', 'event_batch', 'job', 'lease', 'consumption', 'idempotency', 'artifact', 'effect', 'approval'];
+const TABLES = [
+  'run',
+  'event_batch',
+  'job',
+  'lease',
+  'consumption',
+  'idempotency',
+  'artifact',
+  'effect',
+  'approval',
+  'quota',
+  'quota_hold',
+];
 
 interface Raw extends AsyncDisposable {
   query(text: string, values?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>;
@@ -32,7 +44,9 @@ async function filled(): Promise<{ readonly url: string } & AsyncDisposable> {
   await using store = await openPostgresStore({ url: database.url, clock: seededClock(START_MS) });
   const ref = refOf('own');
   const lease = { table: 'lease', row: leaseOf(ref, 'lse_own') } as const;
-  const records = [lease, useOf('lse_own', 'x'), keyOf(ref, 'k', 'x'), artifactOf(ref, 'x')];
+  const day = { scope: 'money:EUR', day: '2026-07-22', key: 'dsp_1', amount: 1, amountMax: 2 };
+  const hold = { table: 'quota', tenant: ref.tenant, ...day } as const;
+  const records = [lease, useOf('lse_own', 'x'), keyOf(ref, 'k', 'x'), artifactOf(ref, 'x'), hold];
   await committed(store, commitOf(ref, { eventCount: 2, addJobs: [jobOf(ref)], records }));
   return database;
 }

@@ -73,6 +73,7 @@ export function prepareRecordReads(db: DatabaseSync) {
     'select request_digest from consumption where tenant = ? and issuer = ? and lease_id = ? order by use',
   );
   const key = db.prepare('select request_digest, run_id from idempotency where tenant = ? and scope = ? and key = ?');
+  const quota = db.prepare('select amount from quota where tenant = ? and scope = ? and day = ?');
   const artifact = db.prepare('select bytes from artifact where tenant = ? and digest = ?');
   return {
     lease: (tenant: string, leaseId: string): LeaseRow | undefined => {
@@ -91,6 +92,8 @@ export function prepareRecordReads(db: DatabaseSync) {
       const row = key.get(tenant, scope, id) as { request_digest: Digest; run_id: RunId } | undefined;
       return row === undefined ? undefined : { requestDigest: row.request_digest, runId: row.run_id };
     },
+    quota: (tenant: string, scope: string, day: string): number =>
+      Number(quota.get(tenant, scope, day)?.['amount'] ?? 0),
     artifact: (tenant: string, digest: Digest): Uint8Array | undefined =>
       (artifact.get(tenant, digest) as { bytes: Uint8Array } | undefined)?.bytes,
   };

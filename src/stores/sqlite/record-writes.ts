@@ -2,8 +2,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { RunId } from '#contracts/ids.ts';
 import type { RecordWrite } from '#ports/store.ts';
-import { conflictOf, type Holder, type RecordConflict, recordKey } from '../record-conflict.ts';
+import { conflictOf, type Holder, type QuotaWrite, type RecordConflict, recordKey } from '../record-conflict.ts';
 import type { LedgerWriter } from './ledger-writes.ts';
+import { createQuotaWriter, type QuotaWriter } from './quota-writes.ts';
 
 export interface RecordWriter {
   /** The first record whose key is taken, in the database or earlier in the same list; undefined when all can be written. */
@@ -14,17 +15,20 @@ export interface RecordWriter {
 
 /** Prepares the statements once. */
 export function createRecordWriter(db: DatabaseSync, ledger: LedgerWriter): RecordWriter {
-  const find = prepareFinders(db);
-  const insert = prepareInserters(db, ledger);
+  const quotas = createQuotaWriter(db);
+  const find = prepareFinders(db, quotas);
+  const insert = prepareInserters(db, { ledger, quotas });
   return {
     conflict: (records) => {
       const seen = new Map<string, number>();
+      const holds: QuotaWrite[] = [];
       for (const record of records) {
         const key = recordKey(record);
         const inListCount = seen.get(key) ?? 0;
         seen.set(key, inListCount + 1);
-        const holder = find(record, inListCount);
+        const holder = find(record, { inListCount, holds });
         if (holder !== undefined) return conflictOf(record, holder);
+        if (record.table === 'quota') holds.push(record);
       }
       return undefined;
     },
@@ -34,17 +38,21 @@ export function createRecordWriter(db: DatabaseSync, ledger: LedgerWriter): Reco
   };
 }
 
-type Finder = (record: RecordWrite, inListCount: number) => Holder | undefined;
+/** `holds` on quotas stand before the record in its list. */
+type Finder = (
+  record: RecordWrite,
+  before: { readonly inListCount: number; readonly holds: readonly QuotaWrite[] },
+) => Holder | undefined;
 
 /** Who holds a record's key. A use of a lease is free while fewer than `useCountMax` are stored or in the list. */
-function prepareFinders(db: DatabaseSync): Finder {
+function prepareFinders(db: DatabaseSync, quotas: QuotaWriter): Finder {
   const lease = db.prepare('select run_id from lease where tenant = ? and lease_id = ?');
   const uses = db.prepare(
     'select request_digest, run_id from consumption where tenant = ? and issuer = ? and lease_id = ?',
   );
   const key = db.prepare('select request_digest, run_id from idempotency where tenant = ? and scope = ? and key = ?');
   const effect = db.prepare('select run_id from effect where tenant = ? and (effect_id = ? or idempotency_key = ?)');
-  return (record, inListCount) => {
+  return (record, { inListCount, holds }) => {
     const twice: Holder | undefined = inListCount > 0 ? {} : undefined;
     switch (record.table) {
       case 'lease':
@@ -59,6 +67,8 @@ function prepareFinders(db: DatabaseSync): Finder {
         return key.get(record.tenant, record.scope, record.key) ?? twice;
       case 'artifact':
         return undefined;
+      case 'quota':
+        return twice ?? quotas.conflict(record, holds);
       case 'effect':
         return effect.get(record.row.tenant, record.row.effectId, record.row.idempotencyKey) ?? twice;
     }
@@ -67,7 +77,10 @@ function prepareFinders(db: DatabaseSync): Finder {
 
 type Inserter = (record: RecordWrite, runId: RunId | null) => void;
 
-function prepareInserters(db: DatabaseSync, ledger: LedgerWriter): Inserter {
+function prepareInserters(
+  db: DatabaseSync,
+  { ledger, quotas }: { readonly ledger: LedgerWriter; readonly quotas: QuotaWriter },
+): Inserter {
   const lease = db.prepare('insert into lease (lease_id, tenant, run_id, task_id, json) values (?, ?, ?, ?, ?)');
   const use = db.prepare(
     `insert into consumption (tenant, issuer, lease_id, use, request_digest, run_id, expires_at) values
@@ -90,6 +103,9 @@ function prepareInserters(db: DatabaseSync, ledger: LedgerWriter): Inserter {
         return;
       case 'artifact':
         artifact.run(record.tenant, record.digest, record.bytes);
+        return;
+      case 'quota':
+        quotas.insert(record);
         return;
       case 'effect':
         ledger.insert(record.row);

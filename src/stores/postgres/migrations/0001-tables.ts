@@ -140,6 +140,7 @@ export const tables: Migration = {
   `,
   down: `
   drop view caseops.event;
+  drop table if exists caseops.quota, caseops.quota_hold;
   drop table caseops.approval, caseops.effect, caseops.artifact, caseops.idempotency, caseops.consumption, caseops.lease,
     caseops.job, caseops.event_batch, caseops.run, caseops.batch, caseops.owner;
   `,

@@ -101,6 +101,8 @@ export const runs: Migration = {
   create index effect_of_run on effect (tenant, run_id, effect_id);
   `,
   down: `
+  drop table if exists quota_hold;
+  drop table if exists quota;
   drop table effect;
   drop table artifact;
   drop table idempotency;
