@@ -152,6 +152,11 @@ export function decideRetryEffect(state: RunState, command: CommandOf<'retryEffe
     return violated('INV-12', `Effect ${effectId} is ${effect.state}; only what was not started is tried again.`);
   const approval = state.approvals.get(effect.approvalId);
   if (approval === undefined) return violated('INV-04', `Effect ${effectId} has no approval ${effect.approvalId}.`);
+  if (step.phase !== 'waiting')
+    return refused(
+      'ERR_STATE',
+      `Step ${step.definition.stepId} is ${step.phase}; effect ${effectId} is not tried again.`,
+    );
   if (attempt !== effect.attempt + 1 || attempt > step.skill.retry.attemptCountMax)
     return refused(
       'ERR_ATTEMPTS',
@@ -220,6 +225,12 @@ function takeAbsence(
 ): Decision {
   const draft = openDraft(state, of.run, of.at);
   draft.events.push(reconciled);
+  // Its step was closed while the effect was in doubt: with this word the effect is over too, and nothing else changes.
+  if (of.step.phase !== 'waiting' || state.phase === 'ended') {
+    const message = `Effect ${of.effect.effectId} was not applied, and step ${of.step.definition.stepId} is over.`;
+    failed(draft, undefined, { effect: of.effect, error: failure('ERR_EFFECT_REFUSED', message) });
+    return { ok: true, events: draft.events };
+  }
   lift(draft, of.by);
   // Nothing is tried again in a run that is being cancelled: it waited for this word alone.
   if (state.phase === 'cancelling') {

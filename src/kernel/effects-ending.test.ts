@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { atMs, stepOf } from './trial-contracts.test.ts';
-import { begin, confirmedOf, effectStep, effectTrial, on, propose } from './trial-effects.test.ts';
+import { begin, confirmedOf, effectStep, effectTrial, on, POLICY, propose } from './trial-effects.test.ts';
 import type { TrialRun } from './trial-run.test.ts';
 
 const absent = {
@@ -141,4 +141,34 @@ test('after the end what became of an effect is only recorded', () => {
   assert.deepEqual(applied.ok('compensateEffect', { ...on('e1'), note: '' }), []);
   assert.equal(effectState(applied), 'compensated');
   applied.assertFold();
+});
+
+test('an effect whose step the deadline closed is over with the word of its owner that it is absent: not tried again, not failed twice', () => {
+  const closed = (): ReturnType<typeof effectTrial> => {
+    const trial = effectTrial([effectStep('e1'), effectStep('e2')]);
+    begin(trial, 'e1');
+    begin(trial, 'e2');
+    trial.ok('loseEffect', { ...on('e1'), note: '' });
+    assert.deepEqual(trial.tick(9_000), ['step.settled']);
+    return trial;
+  };
+  const running = closed();
+  assert.deepEqual(running.ok('reconcileEffect', absent), ['effect.reconciled', 'effect.failed']);
+  assert.equal(running.state.phase, 'running');
+  const cancelling = closed();
+  assert.deepEqual(cancelling.ok('cancel', { reason: 'Stop.' }), ['cancel.requested']);
+  assert.deepEqual(cancelling.ok('reconcileEffect', absent), ['effect.reconciled', 'effect.failed']);
+  assert.equal(cancelling.state.phase, 'cancelling');
+  cancelling.assertFold();
+});
+
+test('what the owner found absent before its step was closed is not tried again after', () => {
+  const trial = effectTrial([effectStep('e1'), effectStep('e2')]);
+  begin(trial, 'e1');
+  begin(trial, 'e2');
+  trial.ok('loseEffect', { ...on('e1'), note: '' });
+  trial.ok('reconcileEffect', absent);
+  trial.tick(9_000);
+  const again = { ...on('e1', 2), leaseId: 'lse_again', liveVersion: 'v1', policyDigest: POLICY } as const;
+  assert.equal(trial.refusal('retryEffect', again).code, 'ERR_STATE');
 });
