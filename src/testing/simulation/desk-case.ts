@@ -3,6 +3,7 @@
  * approval, two tenants with records under the same names. Synthetic.
  */
 import type { RootGrant } from '#contracts/lease.ts';
+import type { GoalKind } from '#ports/goal-kind.ts';
 import type { ServedTool, TeamDefinition, ToolRecord } from '#ports/team-definition.ts';
 import type { Clock } from '#ports/clock.ts';
 import { defineSkill } from '#runtime/define-skill.ts';
@@ -260,20 +261,42 @@ const approver = (tenant: string): RootGrant => ({
 });
 const OWN = at('t9');
 const OTHER = at('t8');
-/** As many calls as the plan reserves and one attempt more: a second retry is at the edge. */
-const budget = { ...INQUIRY_KIND.budget, toolCallCountMax: 10 };
+/** Not one call more than the plan reserves: attempts that are lost bring a run to the edge. */
+const budgetOf = (toolCallCountMax: number) => ({ ...INQUIRY_KIND.budget, toolCallCountMax });
+
+/** One step alone: the smallest world in which everything can go wrong. */
+const MEMBER_KIND: GoalKind = {
+  ...INQUIRY_KIND,
+  kind: 'claim-member',
+  recognise: { en: [['\\bwhose\\b']] },
+  outputs: [{ kind: 'member_id', required: true }],
+  claims: [
+    {
+      key: 'member',
+      kind: 'fact',
+      output: 'member_id',
+      sentence: { en: 'It is the claim of {member}.' },
+      slots: { member: { anchorType: 'member', pointer: '/member_id', format: 'identifier' } },
+    },
+  ],
+  budget: budgetOf(2),
+};
 
 /** Its targets keep what was sent for as long as the world lasts. */
 export const DESK_CASE: SimulatedCase = {
   name: 'desk',
   teams: (clock) => [recordsTeam(clock), noticesTeam(clock)],
   goalKinds: [
-    { ...NOTICE_KIND, budget },
-    { ...INQUIRY_KIND, budget },
-    { ...PORTFOLIO_KIND, budget: { ...budget, toolCallCountMax: 8 } },
+    { ...NOTICE_KIND, budget: budgetOf(6) },
+    MEMBER_KIND,
+    { ...INQUIRY_KIND, budget: budgetOf(8) },
+    { ...PORTFOLIO_KIND, budget: budgetOf(8) },
   ],
   asks: [
     { text: 'Why is C-102 held? Draft a notice first; do not send it.', grant: OWN },
+    { text: 'Whose claim is C-102?', grant: OWN },
+    { text: 'Whose claim is C-102?', grant: OTHER },
+    { text: 'Whose claim is C-404?', grant: OWN },
     { text: 'Draft the notice for C-102 and send it after approval.', grant: OWN },
     { text: 'Draft the notice for C-102 and send it after approval.', grant: OTHER },
     { text: 'Draft the notice for C-103 and send it after approval.', grant: OWN },

@@ -21,6 +21,8 @@ export type Fault =
     }
   /** The process dies at a time, wherever it is. */
   | { readonly kind: 'kill'; readonly who: Role; readonly atMs: number; readonly downMs: number }
+  /** All processes die at once. */
+  | { readonly kind: 'blackout'; readonly atMs: number; readonly downMs: number }
   /** The nth write is refused by the disk, or is durable and its answer is lost. */
   | { readonly kind: 'store'; readonly who: Role; readonly nth: number; readonly how: 'fails' | 'answer_lost' }
   /** The nth message over a link, requests and answers counted alike. */
@@ -54,7 +56,7 @@ export interface Places {
   readonly teams: readonly string[];
 }
 
-const HORIZON_MS = 20_000;
+const HORIZON_MS = 6_000;
 const FAULT_COUNT_MAX = 7;
 const APPLY_FAULTS: readonly [ApplyFault, ...ApplyFault[]] = [
   'lost_reply',
@@ -70,6 +72,7 @@ const KINDS = [
   'crash',
   'crash',
   'kill',
+  'blackout',
   'store',
   'store',
   'message',
@@ -97,6 +100,7 @@ function draw(dice: Dice, places: Places): Fault {
   const kind = dice.one(KINDS);
   const team = dice.one(named(places.teams));
   const atMs = dice.below(HORIZON_MS);
+  const soon = dice.one([dice.below(150), dice.below(4_000)]);
   const who = dice.one([SUPERVISOR_ROLE, SUPERVISOR_ROLE, RIVAL_ROLE, team]);
   const downMs = dice.one([50, 400, 2_500, 7_000]);
   const nth = dice.one([dice.between(1, 12), dice.between(1, 50)]);
@@ -105,7 +109,9 @@ function draw(dice: Dice, places: Places): Fault {
     case 'crash':
       return { kind, who, nth, when: dice.one(['before', 'after']), downMs };
     case 'kill':
-      return { kind, who, atMs: dice.below(4_000), downMs };
+      return { kind, who, atMs: soon, downMs };
+    case 'blackout':
+      return { kind, atMs: soon, downMs };
     case 'store':
       return { kind, who, nth, how: dice.one(['fails', 'answer_lost']) };
     case 'message':

@@ -175,24 +175,16 @@ async function attempt<T>(world: World, work: (desk: RunDesk) => Promise<T>): Pr
   if (one === undefined) return { ok: false, final: false };
   try {
     const died = one.life.died.then((): never => {
-      throw new CaseOpsError('ERR_CANCELLED', 'The supervisor died.', { at: 'network' });
+      throw new CaseOpsError('ERR_CANCELLED', 'The supervisor died.', { at: 'network', retryable: true });
     });
     return { ok: true, value: await Promise.race([one.life.seen(work(one.desk)), died]) };
   } catch (error) {
-    return { ok: false, final: error instanceof CaseOpsError && FINAL.has(error.code) };
+    return { ok: false, final: error instanceof CaseOpsError && !error.retryable && !MOVED.has(error.code) };
   }
 }
 
-const FINAL: ReadonlySet<string> = new Set([
-  'ERR_APPROVER',
-  'ERR_APPROVAL_DIGEST',
-  'ERR_APPROVAL_STATE',
-  'ERR_APPROVAL_EXPIRED',
-  'ERR_APPROVAL_STALE',
-  'ERR_NOT_FOUND',
-  'ERR_USAGE',
-  'ERR_DENIED',
-]);
+/** Another process moved the run on or holds it: asked again, it is another question. */
+const MOVED: ReadonlySet<string> = new Set(['ERR_SEQUENCE', 'ERR_FENCE']);
 
 /** Until it is done, is refused for good, or nobody has listened for a long time. */
 async function insist<T>(world: World, work: (desk: RunDesk) => Promise<T>): Promise<T | undefined> {

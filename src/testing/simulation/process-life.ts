@@ -21,7 +21,8 @@ export function beginLife(): ProcessLife {
   const callbacks: (() => void)[] = [];
   let dead = false;
   const seen = async <T>(work: Promise<T>): Promise<T> => {
-    if (dead) return never();
+    // What is asked for by nobody may fail unheard.
+    if (dead) return work.then(never<T>, never<T>);
     try {
       const answer = await work;
       return dead ? await never<T>() : answer;
@@ -55,6 +56,7 @@ export function beginLife(): ProcessLife {
   };
 }
 
+/** Never. */
 export function never<T>(): Promise<T> {
   return new Promise<T>(() => undefined);
 }

@@ -17,9 +17,9 @@ export function repeatingDriver(world: World, life: ProcessLife, driver: Driver<
       const fault = REPORTS.has(command.kind) ? world.book.report() : undefined;
       if (fault !== undefined) {
         const later = fault.how === 'changed' ? changed(command, records) : { command, records };
-        life
-          .clock(world.time)
-          .at(world.time.nowMs() + fault.afterMs, () => void again(driver, { ref, life, ...later }, world));
+        const atMs = world.time.nowMs() + fault.afterMs;
+        world.lastMs = Math.max(world.lastMs, atMs + 1);
+        life.clock(world.time).at(atMs, () => void again(driver, { ref, life, ...later }, world));
       }
       return driver.deliver(ref, command, records);
     },

@@ -5,6 +5,8 @@ import { drawPeople, type Person } from './person.ts';
 
 export interface Scenario {
   readonly seed: number;
+  /** How long a dead process still holds its runs. */
+  readonly lockTtlMs: number;
   readonly people: readonly Person[];
   readonly faults: readonly Fault[];
 }
@@ -15,6 +17,7 @@ export function drawScenario(
 ): Scenario {
   return {
     seed,
+    lockTtlMs: diceOf(seed, 'locks').one([800, 5_000]),
     people: drawPeople(diceOf(seed, 'people'), of.askCount),
     faults: drawFaults(diceOf(seed, 'faults'), { teams: of.teams }),
   };

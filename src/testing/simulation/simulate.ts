@@ -86,7 +86,7 @@ interface Fixed extends Pick<World, 'of' | 'teams' | 'announcements' | 'variant'
   readonly pool: StorePool;
 }
 
-function openWorld({ seed, faults }: Scenario, fixed: Fixed): World {
+function openWorld({ seed, faults, lockTtlMs }: Scenario, fixed: Fixed): World {
   const { pool, of, teams } = fixed;
   const time = virtualTime(START_MS, diceOf(seed, 'order'));
   const dice = diceOf(seed, 'world');
@@ -105,6 +105,7 @@ function openWorld({ seed, faults }: Scenario, fixed: Fixed): World {
   const world: World = {
     ...fixed,
     seed,
+    lockTtlMs,
     startMs: START_MS,
     time,
     dice,
@@ -113,11 +114,12 @@ function openWorld({ seed, faults }: Scenario, fixed: Fixed): World {
     network: createNetwork({ time, dice, book, startMs: START_MS }),
     witness,
     report: witness.report,
-    targets: of.targets?.(time) ?? [],
+    targets: (fixed.variant.owners ?? of.targets)?.(time) ?? [],
     stores: { supervisor: storeOf(SUPERVISOR_ROLE), team: storeOf },
     supervisors: new Map(),
     teamProcesses: new Map(),
     variantMemory: new Map(),
+    lastMs: START_MS,
     crash: (role, life, downMs) => {
       if (life.dead) return;
       life.die();
@@ -137,11 +139,12 @@ async function play(world: World, { people }: Scenario): Promise<Simulated> {
   const { time, witness } = world;
   for (const { name } of world.teams) startRole(world, name);
   startRole(world, SUPERVISOR_ROLE);
-  const lastFaultMs = scheduleFaults(world, (role) => startRole(world, role));
+  scheduleFaults(world, (role) => startRole(world, role));
   const states = startPeople(world, people);
-  let boundMs = lastFaultMs + REST_MS;
-  while (!atEnd(world, states, lastFaultMs)) {
-    if (states.some(({ busy }) => busy)) boundMs = Math.max(boundMs, time.nowMs() + REST_MS);
+  let busyMs = START_MS;
+  while (!atEnd(world, states)) {
+    if (states.some(({ busy }) => busy)) busyMs = time.nowMs();
+    const boundMs = Math.max(busyMs, world.lastMs) + REST_MS;
     if (time.nowMs() > boundMs || time.eventCount > EVENT_COUNT_MAX || !(await time.step())) break;
   }
   const heads = await auditFinally(world);
@@ -151,9 +154,9 @@ async function play(world: World, { people }: Scenario): Promise<Simulated> {
 }
 
 /** Every run has ended or waits for people, and nobody is about to do anything. */
-function atEnd(world: World, states: readonly PersonState[], lastFaultMs: number): boolean {
+function atEnd(world: World, states: readonly PersonState[]): boolean {
   if (states.some(({ busy }) => busy)) return false;
-  if (world.time.nowMs() < lastFaultMs) return false;
+  if (world.time.nowMs() < world.lastMs) return false;
   return [...world.witness.accounts.values()].every((runs) =>
     [...runs.values()].every(({ phase, level }) => phase === 'ended' || (phase === 'blocked' && level === 'central')),
   );

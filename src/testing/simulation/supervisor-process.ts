@@ -25,7 +25,7 @@ import { repeatingDriver } from './repeating-driver.ts';
 import { simulatedTarget } from './simulated-target.ts';
 import { simulatedTransport } from './simulated-transport.ts';
 import { teamPeer } from './team-process.ts';
-import { ISSUER, LOCK_TTL_MS, TOKEN_ENDPOINT, type SupervisorProcess, type World } from './world.ts';
+import { ISSUER, TOKEN_ENDPOINT, type SupervisorProcess, type World } from './world.ts';
 
 const ADMISSION = { runsInFlightMax: 100, runsInFlightPerTenantMax: 100, queueLengthMax: 100 };
 
@@ -40,7 +40,7 @@ export function startSupervisor(world: World, role: string): void {
     clock,
     ids,
     owner: SUPERVISOR_WORKLOAD,
-    lockTtlMs: LOCK_TTL_MS,
+    lockTtlMs: world.lockTtlMs,
     kernel: world.variant.kernel?.(shippedKernel) ?? shippedKernel,
   });
   const driver = repeatingDriver(world, life, local);

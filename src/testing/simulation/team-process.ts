@@ -17,7 +17,7 @@ import { SUPERVISOR_WORKLOAD, teamWorkload } from '#runtime/workloads.ts';
 import { beginLife, type ProcessLife } from './process-life.ts';
 import { processStore } from './process-store.ts';
 import { simulatedTokenFetch, simulatedTools } from './simulated-tools.ts';
-import { ISSUER, LOCK_TTL_MS, TOKEN_ENDPOINT, type TeamProcess, type World } from './world.ts';
+import { ISSUER, TOKEN_ENDPOINT, type TeamProcess, type World } from './world.ts';
 
 /** Starts one; it takes over what is open, and starts anew when that fails. */
 export function startTeam(world: World, team: TeamDefinition): void {
@@ -32,7 +32,7 @@ export function startTeam(world: World, team: TeamDefinition): void {
     clock,
     ids,
     owner: announced.card.workload,
-    lockTtlMs: LOCK_TTL_MS,
+    lockTtlMs: world.lockTtlMs,
     kernel: variant.kernel?.(shippedKernel) ?? shippedKernel,
   });
   const servers = team.mcpServers.map((server) => variant.toolServer?.(server) ?? server);

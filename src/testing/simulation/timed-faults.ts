@@ -2,16 +2,15 @@
 import { RIVAL_ROLE } from './fault.ts';
 import type { World } from './world.ts';
 
-/** Returns when the last of all faults that have a time is over. */
-export function scheduleFaults(world: World, start: (role: string) => void): number {
+/** The world lasts until the last of them is over. */
+export function scheduleFaults(world: World, start: (role: string) => void): void {
   const { time, startMs, book } = world;
-  let lastMs = startMs;
   for (const fault of book.timed) {
     const atMs = startMs + fault.atMs;
-    lastMs = Math.max(lastMs, atMs + ('forMs' in fault ? fault.forMs : 'downMs' in fault ? fault.downMs : 0));
+    const lengthMs = 'forMs' in fault ? fault.forMs : 'downMs' in fault ? fault.downMs : 0;
+    world.lastMs = Math.max(world.lastMs, atMs + lengthMs);
     if (fault.kind !== 'partition') time.at(atMs, () => strike(world, fault, start));
   }
-  return lastMs;
 }
 
 function strike(world: World, fault: World['book']['timed'][number], start: (role: string) => void): void {
@@ -20,6 +19,11 @@ function strike(world: World, fault: World['book']['timed'][number], start: (rol
     case 'kill': {
       const process = world.supervisors.get(fault.who) ?? world.teamProcesses.get(fault.who);
       if (process !== undefined) world.crash(fault.who, process.life, fault.downMs);
+      return;
+    }
+    case 'blackout': {
+      const all = [...world.teamProcesses, ...world.supervisors];
+      for (const [role, { life }] of all) world.crash(role, life, fault.downMs);
       return;
     }
     case 'rival':

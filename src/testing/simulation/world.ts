@@ -1,6 +1,7 @@
 /** What the parts of one simulated world share. */
 import type { RunKernel } from '#drivers/local/run-kernel.ts';
 import type { EmbeddedIssuer } from '#authority/embedded-issuer.ts';
+import type { Clock } from '#ports/clock.ts';
 import type { RunDesk } from '#ports/run-desk.ts';
 import type { Ids } from '#ports/ids.ts';
 import type { Signer } from '#ports/signer.ts';
@@ -22,7 +23,6 @@ import type { Witness } from './witness.ts';
 
 export const ISSUER = 'https://issuer.simulation.invalid';
 export const TOKEN_ENDPOINT = `${ISSUER}/token`;
-export const LOCK_TTL_MS = 5_000;
 
 /**
  * A seeded mistake, put around a part from outside. Each function gets the part and returns it broken; shipped code has no flag for it.
@@ -33,6 +33,7 @@ export interface Variant {
   readonly store?: (store: Store) => Store;
   readonly issuerSigner?: (signer: Signer) => Signer;
   readonly exchange?: (exchange: LeaseExchange, kept: Map<string, unknown>) => LeaseExchange;
+  readonly owners?: (clock: Clock) => readonly MemoryTarget[];
   readonly target?: (target: EffectTarget) => EffectTarget;
   readonly writer?: (writer: EffectWriter, targets: readonly EffectTarget[], store: Store) => EffectWriter;
   readonly toolServer?: (server: McpServerDefinition) => McpServerDefinition;
@@ -55,6 +56,7 @@ export interface TeamProcess {
 export interface World {
   readonly seed: number;
   readonly startMs: number;
+  readonly lockTtlMs: number;
   readonly of: SimulatedCase;
   readonly variant: Variant;
   readonly time: VirtualTime;
@@ -75,6 +77,8 @@ export interface World {
   readonly teamProcesses: Map<string, TeamProcess>;
   /** What a broken variant remembers across processes. */
   readonly variantMemory: Map<string, unknown>;
+  /** The world does not end before: something is still to come then. */
+  lastMs: number;
   /** Ends a process now and starts it anew later. */
   crash(role: string, life: ProcessLife, downMs: number): void;
 }
