@@ -77,6 +77,10 @@ export function migrateRun(state: RunState, { body, at }: EventOf<'run.migrated'
   releaseHeld(state);
 }
 
+/** Of every step that has none yet: a large plan's steps need not each hold their own nothing. */
+const NOTHING_GIVEN: StepState['given'] = Object.freeze({});
+const NO_TOOL_CALLS: StepState['toolCalls'] = Object.freeze([]);
+
 function openStep(
   definition: StepState['definition'],
   skill: SkillContract,
@@ -94,10 +98,10 @@ function openStep(
     result: undefined,
     artifactId: undefined,
     origin: undefined,
-    toolCalls: [],
+    toolCalls: NO_TOOL_CALLS,
     settledAt: undefined,
     skipReason: undefined,
-    given: {},
+    given: NOTHING_GIVEN,
     approvalId: undefined,
     effectId: undefined,
     reservedToolCallCount: 0,

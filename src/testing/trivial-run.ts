@@ -66,7 +66,7 @@ const SKILL: SkillContract = {
 };
 
 const BUDGET: GoalContract['budget'] = {
-  stepCountMax: 10,
+  stepCountMax: 100_000,
   modelTokenCountMax: 0,
   toolCallCountMax: 0,
   concurrencyMax: 8,
