@@ -19,6 +19,12 @@ export {
   type Simulator,
   type SimulatorOptions,
 } from './testing/simulation/simulate.ts';
+export { shrink, type Shrunk } from './testing/simulation/shrink.ts';
+export type { Scenario } from './testing/simulation/scenario.ts';
+export type { Fault } from './testing/simulation/fault.ts';
+export type { Person } from './testing/simulation/person.ts';
+export type { Violation } from './testing/simulation/violation.ts';
+export { createMemoryTarget, type MemoryTarget, type MemoryTargetOptions } from './testing/memory-effect-target.ts';
 export type { SimulatedAsk, SimulatedCase } from './testing/simulation/simulated-case.ts';
 export { builtInPlanner, scriptedPlanner, scriptedProposer } from './testing/scripted.ts';
 export type { PlannerTurn } from '#control/scripted-planner.ts';

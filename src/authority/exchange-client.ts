@@ -19,8 +19,9 @@ export interface LeaseExchangeOptions extends Holder {
 const ANSWER_BYTES_MAX = 65_536;
 
 /**
- * Throws CaseOpsError: ERR_LEASE (detail.code says which rule refused), ERR_ISSUER_UNREACHABLE (no answer, or "later"; retryable with
- * a fresh lease, since an exchange whose answer was lost counts as used), ERR_CANCELLED (the signal).
+ * Throws CaseOpsError: ERR_LEASE (detail.code says which rule refused; retryable for a lease that was exchanged before),
+ * ERR_ISSUER_UNREACHABLE (no answer, or "later"; retryable with a fresh lease, since an exchange whose answer was lost counts as
+ * used), ERR_CANCELLED (the signal).
  */
 export function createLeaseExchange(options: LeaseExchangeOptions): LeaseExchange {
   return {
@@ -93,7 +94,8 @@ function refused(status: number, json: unknown, request: ExchangeRequest): CaseO
   return new CaseOpsError(
     'ERR_LEASE',
     `The issuer refused to narrow lease ${request.parent.leaseId} for ${request.audience}: ${why ?? error}`,
-    { at: 'issuer', detail: { error, code: code ?? error } },
+    // Exchanged by a process that has died since: the same step tried again has a lease of its own.
+    { at: 'issuer', detail: { error, code: code ?? error }, retryable: code === 'already_exchanged' },
   );
 }
 

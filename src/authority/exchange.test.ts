@@ -137,6 +137,8 @@ void test('a second exchange for the same tool server is refused', async () => {
   const parent = await at.parent();
   await at.exchange.exchange({ parent, ...ask }, never);
   await assert.rejects(at.exchange.exchange({ parent, ...ask }, never), refusedWith('already_exchanged'));
+  // Another attempt, under a lease of its own, may pass.
+  await assert.rejects(at.exchange.exchange({ parent, ...ask }, never), { code: 'ERR_LEASE', retryable: true });
 });
 
 void test('two exchanges at once give one lease', async () => {

@@ -64,8 +64,17 @@ export function createRunWriter(options: RunWriterOptions): RunWriter {
   const write = createWrite(options);
   const hold = createHold(options, write);
 
+  /** A lock that was taken without an answer is ours: the run must not be forgotten. */
+  const holdOrLook: RunWriter['hold'] = async (ref) => {
+    try {
+      return await hold(ref);
+    } catch (error) {
+      options.onUncertain(ref);
+      throw error;
+    }
+  };
   const attempt = async (ref: RunRef, deliveries: readonly Delivery[]): Promise<Written> => {
-    const run = await hold(ref);
+    const run = await holdOrLook(ref);
     if (run === undefined)
       return { delivered: deliveries.map(() => ({ ok: false, error: heldError(ref), state: undefined })) };
     const written = await write(run, deliveries);

@@ -21,6 +21,28 @@ const losingAnswer =
     };
   };
 
+it('finds the runs again that it took when the taking was durable and answered with an error', async () => {
+  await using place = await localSubject();
+  const first = await openWorld(place, { owner: 'process-a', perform: () => new Promise(() => undefined) });
+  const ref = await first.open();
+  let lost = false;
+  const store = (of: Store): Store => ({
+    ...of,
+    takeOpenRuns: async (level, by, limit) => {
+      const taken = await of.takeOpenRuns(level, by, limit);
+      if (taken.length === 0 || lost) return taken;
+      lost = true;
+      throw new CaseOpsError('ERR_STORE', 'The answer was lost.', { at: 'store' });
+    },
+  });
+  await using second = await openWorld(place, { owner: 'process-b', store, clock: first.clock });
+  await first.store[Symbol.asyncDispose]();
+  await second.driver.resume('central');
+  for (let turn = 0; turn < 300; turn++) await second.clock.advance(100);
+  assert.equal(lost, true);
+  assert.equal((await second.driver.state(ref))?.phase, 'ended');
+});
+
 describe('a write that is durable and was answered with an error', () => {
   it('opens a run that goes on here without another command', async () => {
     await using place = await localSubject();

@@ -39,14 +39,56 @@ export function createTakeOver(options: TakeOverOptions): (level: RunState['leve
       return false;
     }
   };
+  const lookOver = createLookOver(options);
   return async (level) => {
     const again = [...owed.values()].filter(({ head }) => head.level === level && !table.held.has(runKey(head.ref)));
-    let adopted = await Promise.all(again.map(adopt));
+    let adopted = [...(await Promise.all(again.map(adopt))), ...(await lookOver.at(level))];
     while (!closing()) {
-      const taken = await store.takeOpenRuns(level, { owner, ttlMs }, TAKE_COUNT_MAX);
+      const taken = await lookOver.noting(level, store.takeOpenRuns(level, { owner, ttlMs }, TAKE_COUNT_MAX));
       adopted = adopted.concat(await Promise.all(taken.map(adopt)));
       if (taken.length < TAKE_COUNT_MAX) break;
     }
     return adopted.filter(Boolean).length;
+  };
+}
+
+/** Open runs looked over after a taking whose outcome is not known. */
+const OPEN_COUNT_MAX = 10_000;
+
+interface LookOver {
+  /** Remembers a taking that ended in an error: it may be durable, and then its runs are ours without our knowing. */
+  noting<T>(level: RunState['level'], taking: Promise<T>): Promise<T>;
+  /** After such a one: holds every open run that nobody else does. */
+  at(level: RunState['level']): Promise<readonly boolean[]>;
+}
+
+function createLookOver({ store, table, mailboxes, writer, report }: TakeOverOptions): LookOver {
+  const uncertain = new Set<RunState['level']>();
+  const noting: LookOver['noting'] = async (level, taking) => {
+    try {
+      return await taking;
+    } catch (error) {
+      uncertain.add(level);
+      throw error;
+    }
+  };
+  return {
+    noting,
+    at: async (level) => {
+      if (!uncertain.delete(level)) return [];
+      const heads = await noting(level, store.openRuns(level, OPEN_COUNT_MAX));
+      const unheld = heads.filter(({ ref }) => !table.held.has(runKey(ref)));
+      return Promise.all(
+        unheld.map(async ({ ref }) => {
+          try {
+            return (await mailboxes.enqueue(runKey(ref), () => writer.hold(ref))) !== undefined;
+          } catch (error) {
+            uncertain.add(level);
+            report(error, { ref });
+            return false;
+          }
+        }),
+      );
+    },
   };
 }

@@ -22,3 +22,17 @@ export function drawScenario(
     faults: drawFaults(diceOf(seed, 'faults'), { teams: of.teams }),
   };
 }
+
+/** The parts of a scenario that can be left out: people `p0`, `p1`, … and faults `f0`, `f1`, … */
+export function partsOf({ people, faults }: Scenario): readonly string[] {
+  return [...people.map((_, index) => `p${index}`), ...faults.map((_, index) => `f${index}`)];
+}
+
+/** The scenario with these parts alone. */
+export function keepParts(scenario: Scenario, keep: readonly string[]): Scenario {
+  return {
+    ...scenario,
+    people: scenario.people.filter((_, index) => keep.includes(`p${index}`)),
+    faults: scenario.faults.filter((_, index) => keep.includes(`f${index}`)),
+  };
+}

@@ -36,6 +36,7 @@ function strike(world: World, fault: World['book']['timed'][number], start: (rol
       for (const owner of targets) owner.move(`notice-draft:D-C-10${fault.pick}`);
       return;
     case 'jump':
+      world.lastMs += fault.ms;
       return time.jump(fault.ms);
     case 'partition':
       return;
