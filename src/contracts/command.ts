@@ -138,6 +138,22 @@ export type Command =
   /** Time has passed: deadlines and step timeouts are decided. */
   | (Base & { readonly kind: 'tick' })
   | (Base & { readonly kind: 'cancel'; readonly reason: string })
+  /** Which of a step's contradicting results holds, by its hash; `planId` is the next version's when it is not the settled one. */
+  | (Base & {
+      readonly kind: 'decideConflict';
+      readonly stepId: StepId;
+      readonly held: Digest;
+      readonly planId: PlanId;
+      readonly reason: string;
+    })
+  /** An untrusted plan in place of the one under way; what is settled and planned the same stands. */
+  | (Base & {
+      readonly kind: 'replan';
+      readonly plan: unknown;
+      readonly proposer: Proposer;
+      readonly snapshot: CapabilitySnapshot;
+      readonly reason: string;
+    })
   | (Base & {
       readonly kind: 'settleCancel';
       readonly unresolved: readonly { readonly stepId: StepId; readonly taskId?: string; readonly reason: string }[];

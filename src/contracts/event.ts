@@ -127,6 +127,14 @@ const artifactHead = {
   producer: z.string().max(256),
 };
 
+/** A result that could have been accepted, kept whole so that a person may let it hold. */
+export const rival = z.strictObject({
+  result: stepResult,
+  toolCalls: z.array(toolCall).max(1_000),
+  artifact: z.strictObject({ ...artifactHead, schemaId: z.string().max(256) }),
+});
+export type Rival = z.infer<typeof rival>;
+
 export const EVENT_BODIES = {
   'run.received': z.strictObject({ origin, statement: z.string().max(20_000), language: z.string().max(2) }),
   'goal.frozen': z.strictObject({ goal: goalContract, goalDigest: digest }),
@@ -165,6 +173,19 @@ export const EVENT_BODIES = {
     /** The steps whose skill contract is another one, with version and digest of both. */
     steps: z.array(z.strictObject({ stepId, from: contractRef, to: contractRef })).max(1_024),
     /** Their new contracts; and of all teams the cards and policies that now hold. */
+    skills: z.array(skillContract).max(1_024),
+    cards: z.array(capabilityCard).max(256),
+    teamPolicyDigests: z.record(name, digest),
+    by: z.string().max(256),
+    reason: z.string().min(1).max(1_000),
+  }),
+  /** The plan's next version holds from here: `kept` steps stand with their results, every other one begins anew. */
+  'plan.revised': z.strictObject({
+    from: planRef,
+    to: planRef,
+    plan,
+    snapshotId,
+    kept: z.array(stepId).max(1_024),
     skills: z.array(skillContract).max(1_024),
     cards: z.array(capabilityCard).max(256),
     teamPolicyDigests: z.record(name, digest),
@@ -216,7 +237,17 @@ export const EVENT_BODIES = {
   'artifact.quarantined': z.strictObject({ ...artifactHead, error: errorRecord }),
   'result.stale': z.strictObject(arrival),
   'result.duplicate': z.strictObject(arrival),
-  'result.conflicted': z.strictObject(arrival),
+  'result.conflicted': z.strictObject({ ...arrival, rival: rival.optional() }),
+  /** Which of a step's results holds. With `adopted` it is not the one that was settled, and the plan's next version follows. */
+  'conflict.decided': z.strictObject({
+    stepId,
+    planVersion: z.int().min(1),
+    held: digest,
+    refused: z.array(digest).min(1).max(64),
+    adopted: rival.optional(),
+    by: z.string().max(256),
+    reason: z.string().min(1).max(1_000),
+  }),
   'result.late': z.strictObject(arrival),
   'budget.reserved': z.strictObject({ stepId, attempt, ...reserved }),
   'budget.settled': z.strictObject({ stepId, attempt, reserved: z.strictObject(reserved), used: usage }),

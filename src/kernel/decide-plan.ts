@@ -53,7 +53,12 @@ function refusedRun(state: RunState, findings: readonly Finding[]): EventDraft {
   return { kind: 'run.ended', body: { result: 'refused', needsHuman: state.needsHuman, reason } };
 }
 
-function accepted(plan: Plan, planDigest: Digest, snapshot: CapabilitySnapshot): EventDraft {
+/** The acceptance of a validated plan, with the contracts, cards and policy digests that it uses. */
+export function accepted(
+  plan: Plan,
+  planDigest: Digest,
+  snapshot: CapabilitySnapshot,
+): Extract<EventDraft, { readonly kind: 'plan.accepted' }> {
   const skills = new Set(plan.steps.map(skillKey));
   const teams = new Set(plan.steps.map(({ team }) => team));
   return {

@@ -188,11 +188,13 @@ test('a result of an attempt that is over is late, whether the step is tried aga
 test('another result of a settled step is a conflict: the run is blocked and the first result stands', () => {
   const trial = dispatched();
   trial.deliver('s1');
-  assert.deepEqual(trial.deliver('s1', { value: 'other' }), ['result.conflicted', 'run.blocked']);
+  assert.deepEqual(trial.deliver('s1', { value: 'other' }), ['artifact.received', 'result.conflicted', 'run.blocked']);
   assert.deepEqual(trial.step('s1').result?.data, { value: 'pending' });
-  assert.deepEqual([...trial.state.conflictedSteps], ['s1']);
+  assert.deepEqual([...trial.state.conflicts.keys()], ['s1']);
   assert.equal(trial.state.needsHuman, true);
-  assert.deepEqual(trial.deliver('s1', { value: 'third' }), ['result.conflicted']);
+  assert.deepEqual(trial.deliver('s1', { value: 'third' }), ['artifact.received', 'result.conflicted']);
+  assert.match(trial.state.blocked?.question ?? '', /caseops runs resolve run_1 s1 --held HASH/);
+  assert.equal(trial.state.blocked?.options.length, 2);
 });
 
 test('a blocked run takes the results that are still out, and does not end by them', () => {

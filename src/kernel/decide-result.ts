@@ -6,6 +6,7 @@ import type { Digest } from '#contracts/ids.ts';
 import type { StepResult } from '#contracts/step-result.ts';
 import { acceptArtifact } from './artifact-acceptance.ts';
 import { overspent } from './budget.ts';
+import { conflictOf } from './conflict-block.ts';
 import { decided, type Decision } from './decision.ts';
 import { digestOf } from './digest.ts';
 import { closeOpenSteps, conclude, end, failAttempt, openDraft, releaseBudget, settle } from './draft.ts';
@@ -88,7 +89,18 @@ function takeContradiction(
       recordArrival('late', command, { hash: by.hash, reason: 'It is not acceptable, and the step is settled.' }),
     );
   const draft = openDraft(state, run, command.at);
-  draft.events.push(recordArrival('conflicted', command, { hash: by.hash, reason }));
+  const record = recordArrival('conflicted', command, { hash: by.hash, reason });
+  const { artifact, artifactRef, sizeBytes } = command;
+  const head = headOf(command);
+  const rival = {
+    result: { ...resultOf(command, by.hash), artifactRef },
+    toolCalls: artifact.toolCalls,
+    artifact: { ...head, schemaId: artifact.schemaId },
+  };
+  draft.events.push(
+    { kind: 'artifact.received', body: { ...head, sizeBytes } },
+    { kind: 'result.conflicted', body: { ...record.body, rival } },
+  );
   const { stepId } = step.definition;
   const { join } = run.accepted.plan;
   if (join.onConflict === 'failed') {
@@ -99,11 +111,7 @@ function takeContradiction(
       reason: `Step ${stepId} gave two results that contradict each other.`,
     });
   } else if (state.phase !== 'blocked') {
-    const question = `Step ${stepId} gave two results, ${step.result?.resultHash} and ${by.hash}; the ${join.conflictDecider} must decide which holds. Until then the run waits; it can be cancelled.`;
-    draft.events.push({
-      kind: 'run.blocked',
-      body: { code: 'RESULT_CONFLICT', question, wants: 'result_hash', options: [] },
-    });
+    draft.events.push({ kind: 'run.blocked', body: conflictOf(state, stepId, [by.arrival.settled, by.hash]) });
   }
   return { ok: true, events: draft.events };
 }

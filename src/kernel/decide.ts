@@ -31,6 +31,7 @@ import { decideNoteProposal } from './decide-proposal.ts';
 import { decideReplayEffect } from './decide-replay.ts';
 import { decideReuse } from './decide-reuse.ts';
 import { decideDeliver, decideFail } from './decide-result.ts';
+import { decideConflict, decideReplan } from './decide-revise.ts';
 import { decideRecover, decideTick } from './decide-time.ts';
 import { type Decision, refused } from './decision.ts';
 import type { RunState } from './run-state.ts';
@@ -77,6 +78,8 @@ const DECIDERS: { readonly [K in Kind]: Decider<K> } = {
   fail: decideFail,
   compose: decideCompose,
   tick: decideTick,
+  decideConflict,
+  replan: decideReplan,
   cancel: decideCancel,
   settleCancel: decideSettleCancel,
   recover: decideRecover,

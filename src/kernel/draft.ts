@@ -39,12 +39,14 @@ export interface Draft {
   readonly endedEffects: Set<EffectId>;
   /** A conflict in these events blocks the run: the join waits. */
   blocked: boolean;
+  /** These events lift a block behind which the join may have been decided. */
+  lifted: boolean;
 }
 
 export function openDraft(state: RunState, run: PlannedRun, at: string): Draft {
   const { openStepCount, openRequiredStepCount, completedRequiredStepCount, fallbackUsed } = state;
   const counts = { openStepCount, openRequiredStepCount, completedRequiredStepCount };
-  const blocked = state.phase === 'blocked';
+  const blocked = state.phase === 'blocked' || state.conflicts.size > 0;
   return {
     state,
     run,
@@ -57,6 +59,7 @@ export function openDraft(state: RunState, run: PlannedRun, at: string): Draft {
     fallbackUsed,
     needsHuman: needsPeopleAnyhow(state),
     blocked,
+    lifted: false,
   };
 }
 
@@ -133,7 +136,7 @@ export function allOfIt(step: StepState, attempt: AttemptState, at: string): Usa
 export function conclude(draft: Draft): Decision {
   const { state, run } = draft;
   const { join } = run.accepted.plan;
-  if (draft.blocked || draft.over.size === 0 || !joinDone(join, draft.counts) || holdsEffect(draft))
+  if (draft.blocked || (draft.over.size === 0 && !draft.lifted) || !joinDone(join, draft.counts) || holdsEffect(draft))
     return { ok: true, events: draft.events };
   closeOpenSteps(draft, 'The join closed without this step.');
   const { result, reason } = joinResult(state, join, {
@@ -199,7 +202,7 @@ export function closeEffectStep(draft: Draft, step: StepState, reason: string): 
 export function lift(draft: Draft, by: string): void {
   const lifted = draft.blocked ? liftPeopleBlock(draft.state, by) : [];
   draft.events.push(...lifted);
-  if (lifted.length > 0) draft.blocked = false;
+  if (lifted.length > 0) draft.blocked = draft.state.conflicts.size > 0;
 }
 
 /** The attempt of a step that is out and that these events do not end. */
@@ -241,7 +244,7 @@ function skip(draft: Draft, step: StepState, why: { readonly because: string[]; 
 function retryAtOf(draft: Draft, step: StepState, error: ErrorRecord): string | undefined {
   const { attemptCountMax, backoffMs } = step.skill.retry;
   const repeatable = error.retryable && error.kind !== 'contract' && error.kind !== 'denied';
-  const attemptCount = step.attempts.length;
+  const attemptCount = step.attempts.length - step.earlierAttemptCount;
   if (!repeatable || attemptCount >= attemptCountMax) return undefined;
   const retryMs = millisOf(draft.at) + backoffMs * 2 ** (attemptCount - 1);
   return enoughTime(draft.state, step, retryMs) ? timestampOf(retryMs) : undefined;

@@ -6,7 +6,7 @@ import type { SkillContract } from '#contracts/skill.ts';
 import { debitTokens } from './budget.ts';
 import { movedOf, releaseHeld } from './contract-hold.ts';
 import { markReady, outcomeOf, unlockDependents } from './ready-set.ts';
-import type { BudgetState, Dependent, RunState, StepState } from './run-state.ts';
+import type { AcceptedPlan, BudgetState, Dependent, RunState, StepState } from './run-state.ts';
 import { skillKey } from './skill-key.ts';
 import { answerTo, questionOf } from './step-question.ts';
 
@@ -30,18 +30,28 @@ export function debitPlanning(state: RunState, { body }: EventOf<'plan.proposed'
 /** Lays the plan out: O(plan). A step whose skill contract the event lacks cannot be laid out and is left out. */
 export function acceptPlan(state: RunState, event: EventOf<'plan.accepted'>): void {
   const { plan, planDigest, skills, cards, teamPolicyDigests } = event.body;
-  const byKey = new Map<string, SkillContract>(
-    skills.map((skill) => [skillKey({ team: skill.team, skillId: skill.skillId, skillVersion: skill.version }), skill]),
-  );
-  state.accepted = { plan, planDigest, acceptedAt: event.at, skills: byKey, cards, teamPolicyDigests };
+  state.accepted = { plan, planDigest, acceptedAt: event.at, skills: byKey(skills), cards, teamPolicyDigests };
   state.phase = 'planned';
   if (state.budget !== undefined) {
     const { toolCallCountMax, modelTokenCountMax } = plan.budget;
     state.budget = { ...state.budget, toolCallCountMax, modelTokenCountMax };
   }
+  layOut(state, state.accepted);
+  for (const step of state.steps.values()) if (step.phase === 'ready') markReady(state, step);
+}
+
+/** Contracts by `skillKey`. */
+export function byKey(skills: readonly SkillContract[]): ReadonlyMap<string, SkillContract> {
+  return new Map(
+    skills.map((skill) => [skillKey({ team: skill.team, skillId: skill.skillId, skillVersion: skill.version }), skill]),
+  );
+}
+
+/** Opens every step of the plan; which of them may start is for the caller to say. */
+export function layOut(state: RunState, { plan, skills }: Pick<AcceptedPlan, 'plan' | 'skills'>): void {
   const dependents = new Map<StepId, Dependent[]>(plan.steps.map((step) => [step.stepId, []]));
   for (const definition of plan.steps) {
-    const skill = byKey.get(skillKey(definition));
+    const skill = skills.get(skillKey(definition));
     const own = dependents.get(definition.stepId);
     if (skill === undefined || own === undefined) continue;
     const step = openStep(definition, skill, own);
@@ -49,7 +59,6 @@ export function acceptPlan(state: RunState, event: EventOf<'plan.accepted'>): vo
     for (const { stepId, strength } of definition.dependsOn) dependents.get(stepId)?.push({ step, strength });
     state.openStepCount += 1;
     if (definition.required) state.openRequiredStepCount += 1;
-    if (step.phase === 'ready') markReady(state, step);
   }
 }
 
@@ -94,6 +103,7 @@ function openStep(
     phase: unsatisfiedCount === 0 ? 'ready' : 'pending',
     unsatisfiedCount,
     attempts: [],
+    earlierAttemptCount: 0,
     notBeforeAt: undefined,
     result: undefined,
     artifactId: undefined,

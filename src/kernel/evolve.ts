@@ -30,7 +30,6 @@ import {
   endAttempt,
   migrateRun,
   noteProposal,
-  needPeople,
   reuseStep,
   settleStep,
   skipStep,
@@ -38,6 +37,7 @@ import {
   takeAnswer,
   withStep,
 } from './evolve-step.ts';
+import { addRival, revisePlan, takeHeld } from './evolve-revise.ts';
 import { attemptsInFlight } from './next.ts';
 import { waitsForPeople } from './people-block.ts';
 import type { RunState } from './run-state.ts';
@@ -75,6 +75,7 @@ export function openRun(event: Received): RunState {
     questions: new Map(),
     held: new Map(),
     migrations: [],
+    revisions: [],
     approvals: new Map(),
     effects: new Map(),
     openEffects: new Map(),
@@ -93,7 +94,7 @@ export function openRun(event: Received): RunState {
     cancelRequested: undefined,
     cancelSettled: false,
     fallbackUsed: false,
-    conflictedSteps: new Set(),
+    conflicts: new Map(),
     answer: undefined,
     answerError: undefined,
     result: undefined,
@@ -156,6 +157,7 @@ const APPLY: { readonly [K in EventKind]: (state: RunState, event: EventMap[K]) 
   },
   'plan.accepted': acceptPlan,
   'run.migrated': migrateRun,
+  'plan.revised': revisePlan,
   'step.dispatched': dispatchStep,
   'step.started': startStep,
   'step.reused': reuseStep,
@@ -169,10 +171,8 @@ const APPLY: { readonly [K in EventKind]: (state: RunState, event: EventMap[K]) 
   'artifact.quarantined': recordOnly,
   'result.stale': recordOnly,
   'result.duplicate': recordOnly,
-  'result.conflicted': (state, { body }) => {
-    state.conflictedSteps.add(body.stepId);
-    needPeople(state);
-  },
+  'result.conflicted': addRival,
+  'conflict.decided': takeHeld,
   'result.late': recordOnly,
   'budget.reserved': (state, { body }) => {
     withStep(state, body.stepId, (step, account) => {

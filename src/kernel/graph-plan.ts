@@ -105,7 +105,24 @@ export function addMigration(fold: GraphFold, { body, seq }: Event<'run.migrated
     for (const step of plan.steps) if (step.team === team) facts.workloads.set(step.stepId, workload);
 }
 
-function addAgents({ draft }: GraphFold, { cards }: EventBody<'plan.accepted'>): void {
+/** The next version of the plan, in the place of the one before. */
+export function addRevision(fold: GraphFold, { body, seq }: Event<'plan.revised'>): void {
+  const { draft } = fold;
+  const { plan, from, to, by, kept } = body;
+  const detail = { version: String(plan.version), snapshotId: body.snapshotId };
+  const id = draft.node({ kind: 'plan', ref: to.planId, status: 'accepted', digest: to.planDigest, detail });
+  const verdict = { by, kept: kept.join(' ') };
+  draft.edge('DERIVED_FROM', id, nodeId('plan', from.planId));
+  draft.edge(
+    'VALIDATED_BY',
+    id,
+    draft.node({ kind: 'decision', ref: String(seq), status: 'revised', detail: verdict }),
+  );
+  addAgents(fold, body);
+  addSteps(fold, { ...body, planId: to.planId }, new Set(kept));
+}
+
+function addAgents({ draft }: GraphFold, { cards }: Pick<EventBody<'plan.accepted'>, 'cards'>): void {
   for (const { team, cardVersion, cardDigest, workload, protocolVersion, verifiedBy = '' } of cards)
     draft.node({
       kind: 'agent',
@@ -115,7 +132,11 @@ function addAgents({ draft }: GraphFold, { cards }: EventBody<'plan.accepted'>):
     });
 }
 
-function addSteps({ draft, facts }: GraphFold, body: EventBody<'plan.accepted'>): void {
+function addSteps(
+  { draft, facts }: GraphFold,
+  body: Pick<EventBody<'plan.accepted'>, 'plan' | 'planId' | 'skills' | 'cards'>,
+  kept: ReadonlySet<StepId> = new Set(),
+): void {
   const { plan, cards } = body;
   const skills = new Map(body.skills.map((one) => [skillKey({ ...one, skillVersion: one.version }), one]));
   const workloads = new Map(cards.map(({ team, workload }) => [team, workload]));
@@ -128,7 +149,7 @@ function addSteps({ draft, facts }: GraphFold, body: EventBody<'plan.accepted'>)
     const id = draft.node({
       kind: 'step',
       ref: stepId,
-      status: 'pending',
+      ...(kept.has(stepId) ? {} : { status: 'pending' }),
       digest: digestOf(step),
       detail: {
         team,

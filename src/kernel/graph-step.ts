@@ -138,6 +138,16 @@ export function addSettled(fold: GraphFold, { result, dispatchId, toolCalls }: E
   }
 }
 
+/** Which of a step's results holds; one that was not settled brings its own task, calls and evidence. */
+export function addHeld(fold: GraphFold, { body, seq }: Event<'conflict.decided'>): void {
+  const { stepId, held, by, adopted } = body;
+  const decision = fold.draft.node({ kind: 'decision', ref: String(seq), status: 'held', detail: { by, held } });
+  fold.draft.edge('VALIDATED_BY', nodeId('step', stepId), decision);
+  if (adopted === undefined) return;
+  const { result, toolCalls, artifact } = adopted;
+  addSettled(fold, { result, toolCalls, dispatchId: artifact.dispatchId });
+}
+
 function addCall({ draft, facts }: GraphFold, call: ToolCall, stepId: StepId): string {
   const { callId, server, tool, contractVersion, contractDigest, outcome } = call;
   const pinned = facts.skills.get(stepId)?.toolContracts ?? [];

@@ -23,6 +23,7 @@ import {
   addProposal,
   addReceived,
   addRejection,
+  addRevision,
   type GraphFold,
   type PlanFacts,
 } from './graph-plan.ts';
@@ -31,6 +32,7 @@ import {
   addArtifact,
   addDispatch,
   addFailure,
+  addHeld,
   addReused,
   addSettled,
   addSkipped,
@@ -67,6 +69,10 @@ function addEvent(builder: Builder, event: RunEvent): void {
       return addRejection(into, event);
     case 'plan.accepted':
       return addPlan(into, event);
+    case 'plan.revised':
+      return addRevision(into, event);
+    case 'conflict.decided':
+      return addHeld(into, event);
     case 'run.migrated':
       return addMigration(into, event);
     case 'step.dispatched':

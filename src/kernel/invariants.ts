@@ -90,10 +90,20 @@ function claimsBound(_state: RunState, event: RunEvent): readonly string[] {
 
 /** At most one accepted result per step and plan version. */
 function oneResultPerStep(state: RunState, event: RunEvent): readonly string[] {
+  if (event.kind === 'conflict.decided') return wronglyHeld(state, event);
   if (event.kind !== 'step.settled' && event.kind !== 'step.skipped') return [];
   const stepId = event.kind === 'step.settled' ? event.body.result.stepId : event.body.stepId;
   const phase = state.steps.get(stepId)?.phase;
   return phase === 'settled' || phase === 'skipped' ? [`Step ${stepId} is ${phase} already.`] : [];
+}
+
+/** Only a result that contradicts the settled one can take its place. */
+function wronglyHeld({ steps, conflicts }: RunState, { body }: EventOf<'conflict.decided'>): readonly string[] {
+  const { stepId, held, adopted } = body;
+  if (adopted === undefined)
+    return steps.get(stepId)?.result?.resultHash === held ? [] : [`Step ${stepId} is not settled with ${held}.`];
+  const known = conflicts.get(stepId)?.some(({ result }) => result.resultHash === held) === true;
+  return known && adopted.result.resultHash === held ? [] : [`Step ${stepId} has no contradicting result ${held}.`];
 }
 
 function budgetNotNegative(state: RunState, event: RunEvent): readonly string[] {
@@ -166,6 +176,7 @@ function oneWriterPerField(state: RunState, event: RunEvent): readonly string[] 
   if (event.kind === 'goal.frozen' && state.goal !== undefined) return ['The goal is frozen already.'];
   if (event.kind === 'plan.accepted' && state.accepted !== undefined) return ['The run has a plan already.'];
   if (event.kind === 'run.migrated') return wronglyMigrated(state, event);
+  if (event.kind === 'plan.revised') return wronglyRevised(state, event);
   if (event.kind === 'answer.composed' && state.answer !== undefined) return ['The run has an answer already.'];
   if (event.kind !== 'step.settled' || event.body.result.artifactRef === undefined) return [];
   const { stepId, attempt, artifactRef } = event.body.result;
@@ -186,6 +197,20 @@ function wronglyMigrated({ accepted, steps }: RunState, { body }: EventOf<'run.m
   return [
     ...(body.plan.version === version + 1 ? [] : [`Plan version ${body.plan.version} follows ${version}.`]),
     ...over.map(({ stepId }) => `Step ${stepId} is over and is migrated.`),
+  ];
+}
+
+/** The next version of a plan that there is keeps only what is over. */
+function wronglyRevised({ accepted, steps }: RunState, { body }: EventOf<'plan.revised'>): readonly string[] {
+  if (accepted === undefined) return ['A run without a plan gets another version of it.'];
+  const { version } = accepted.plan;
+  const open = body.kept.filter((stepId) => {
+    const step = steps.get(stepId);
+    return step === undefined || outcomeOf(step) === undefined;
+  });
+  return [
+    ...(body.plan.version === version + 1 ? [] : [`Plan version ${body.plan.version} follows ${version}.`]),
+    ...open.map((stepId) => `Step ${stepId} is kept and is not over.`),
   ];
 }
 

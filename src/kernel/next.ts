@@ -44,7 +44,7 @@ export function awaitsAnswer(state: RunState): boolean {
   const run = plannedRun(state);
   if (run === undefined || run.goal.claims.length === 0) return false;
   const open = state.phase === 'planned' || state.phase === 'running';
-  return open && state.openEffects.size === 0 && joinDone(run.accepted.plan.join, state);
+  return open && state.openEffects.size + state.conflicts.size === 0 && joinDone(run.accepted.plan.join, state);
 }
 
 /** The attempts that are out: dispatched, not ended. */

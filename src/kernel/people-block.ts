@@ -4,6 +4,7 @@
  * Its running time stands still with it. Source: CONTRACTS "Deadline", DESIGN §3.10.
  */
 import type { BlockedReason, EventDraft } from '#contracts/event.ts';
+import { conflictBlock } from './conflict-block.ts';
 import { holdBlock } from './contract-hold.ts';
 import { openApproval, openEffect } from './effect-state.ts';
 import { stepsOf } from './ready-set.ts';
@@ -19,7 +20,10 @@ export function waitsForPeople({ code }: Pick<BlockedReason, 'code'>): boolean {
 
 /** What the run waits for when nothing goes on without people; undefined when something does, or nothing is open. O(open effect steps and questions). */
 export function peopleBlock(state: RunState): BlockedReason | undefined {
-  if (state.phase !== 'running' || state.inFlight.size + state.ready.size + state.delayed.size > 0) return undefined;
+  if (state.phase !== 'running') return undefined;
+  const conflict = conflictBlock(state);
+  if (conflict !== undefined) return conflict;
+  if (state.inFlight.size + state.ready.size + state.delayed.size > 0) return undefined;
   if (state.readyEffects.size > 0) return undefined;
   const waiting = [...stepsOf(state, state.waitingEffects)];
   if (waiting.some((step) => goesOn(state, step))) return undefined;

@@ -1,5 +1,6 @@
 /** Which steps may start and which never can, by deltas over dependents; the plan is never rescanned. INV-02. Source: DESIGN §3.3. */
 import type { StepId } from '#contracts/ids.ts';
+import type { PlanStep } from '#contracts/plan.ts';
 import type { StepStatus } from '#contracts/step-result.ts';
 import { isEffectStep } from './effect-state.ts';
 import type { Dependent, RunState, StepState } from './run-state.ts';
@@ -30,6 +31,36 @@ export function* stepsOf(state: RunState, stepIds: Iterable<StepId>): Generator<
 /** The earliest time of the step's next attempt, in ms since the epoch; 0 when nothing holds it back. */
 export function notBeforeMs(step: StepState): number {
   return step.notBeforeAt === undefined ? 0 : millisOf(step.notBeforeAt);
+}
+
+/**
+ * The steps of a plan that can never start, given how others are over: each with the dependency that is the reason. A step that is over is none
+ * of them. O(plan).
+ */
+export function impossibleSteps(
+  steps: readonly PlanStep[],
+  by: {
+    readonly outcomes: ReadonlyMap<StepId, StepOutcome>;
+    /** Results that the step's skill takes besides completed. */
+    readonly takes: (step: PlanStep) => readonly StepStatus[] | undefined;
+  },
+): ReadonlyMap<StepId, StepId> {
+  const planned = new Map(steps.map((step) => [step.stepId, step]));
+  const found = new Map<StepId, StepId>();
+  const visited = new Set<StepId>();
+  const visit = (step: PlanStep): void => {
+    if (visited.has(step.stepId) || by.outcomes.has(step.stepId)) return;
+    visited.add(step.stepId);
+    for (const { stepId, strength } of step.dependsOn) {
+      const upstream = planned.get(stepId);
+      if (upstream !== undefined) visit(upstream);
+      const outcome = found.has(stepId) ? 'skipped' : by.outcomes.get(stepId);
+      if (strength === 'weak' || outcome === undefined || outcome === 'completed') continue;
+      if (outcome === 'skipped' || by.takes(step)?.includes(outcome) !== true) found.set(step.stepId, stepId);
+    }
+  };
+  steps.forEach(visit);
+  return found;
 }
 
 /** Unlocks what waited for `closed`, which is over: O(its dependents). Only `evolve` calls it. */

@@ -4,7 +4,7 @@
  */
 import type { Artifact } from '#contracts/artifact.ts';
 import type { CommandOf } from '#contracts/command.ts';
-import type { EventBody, EventDraft } from '#contracts/event.ts';
+import type { EventBody } from '#contracts/event.ts';
 import type { Digest } from '#contracts/ids.ts';
 import { joinDone } from './join.ts';
 import { plannedRun, type PlannedRun } from './planned-run.ts';
@@ -23,7 +23,7 @@ interface Place {
 export type Arrival =
   | ({ readonly kind: 'current' } & Place)
   /** The step has an accepted result, and this is another one. */
-  | ({ readonly kind: 'contradicting'; readonly reason: string } & Place)
+  | ({ readonly kind: 'contradicting'; readonly reason: string; readonly settled: Digest } & Place)
   | { readonly kind: 'stale' | 'late' | 'duplicate'; readonly reason: string };
 
 /** Tells what `address` is to the run; `hash` is the arriving result's identity, absent for a failure. */
@@ -45,7 +45,14 @@ export function classifyArrival(state: RunState, address: Address, hash: Digest 
   const accepted = step.result?.artifactRef === undefined ? undefined : step.result.resultHash;
   if (accepted !== undefined && hash !== undefined) {
     if (accepted === hash) return { kind: 'duplicate', reason: 'The step is settled with this very result.' };
-    return { kind: 'contradicting', reason: `The step is settled with result ${accepted}.`, run, step, attempt };
+    return {
+      kind: 'contradicting',
+      reason: `The step is settled with result ${accepted}.`,
+      settled: accepted,
+      run,
+      step,
+      attempt,
+    };
   }
   if (step.result !== undefined || attempt.error !== undefined)
     return { kind: 'late', reason: 'The attempt was over already.' };
@@ -63,7 +70,7 @@ export function recordArrival(
   kind: 'stale' | 'late' | 'duplicate' | 'conflicted',
   address: Address,
   found: { readonly hash: Digest | undefined; readonly reason: string },
-): EventDraft {
+): { readonly kind: `result.${typeof kind}`; readonly body: EventBody<'result.late'> } {
   const { stepId, planVersion, attempt, dispatchId } = address;
   const open = { stepId, planVersion, attempt, dispatchId, reason: found.reason };
   const body: EventBody<'result.late'> = found.hash === undefined ? open : { ...open, resultHash: found.hash };

@@ -9,7 +9,7 @@ import type { RunRef } from '#contracts/command.ts';
 import type { ResultOrigin } from '#contracts/earlier-result.ts';
 import type { ErrorRecord } from '#contracts/error.ts';
 import type { Evidence, ToolCall } from '#contracts/evidence.ts';
-import type { BlockedReason, EventBody, MovedField, Origin } from '#contracts/event.ts';
+import type { BlockedReason, EventBody, MovedField, Origin, Rival } from '#contracts/event.ts';
 import type { GoalContract } from '#contracts/goal.ts';
 import type { ApprovalId, ArtifactId, CallId, Digest, DispatchId, EffectId, LeaseId, StepId } from '#contracts/ids.ts';
 import type { Finding, Plan, PlanStep } from '#contracts/plan.ts';
@@ -62,8 +62,10 @@ export interface StepState {
   phase: StepPhase;
   /** Dependencies not yet satisfied; 0 means ready. */
   unsatisfiedCount: number;
-  /** Attempts so far, oldest first. */
+  /** Attempts so far, oldest first, of every version of the plan. */
   readonly attempts: AttemptState[];
+  /** How many of them an earlier version of the plan made: they do not count as tries of this one. */
+  earlierAttemptCount: number;
   /** No new attempt before this time. */
   notBeforeAt: string | undefined;
   result: StepResult | undefined;
@@ -106,6 +108,11 @@ export type Migration = Omit<EventBody<'run.migrated'>, 'plan' | 'skills' | 'car
   readonly at: string;
 };
 
+/** A version of the plan that took another one's place, as its event says it. */
+export type Revision = Pick<EventBody<'plan.revised'>, 'from' | 'to' | 'kept' | 'by' | 'reason'> & {
+  readonly at: string;
+};
+
 export interface RunState {
   readonly ref: RunRef;
   /** A program's calls are a central run: nobody dispatched them. */
@@ -128,6 +135,7 @@ export interface RunState {
   accepted: AcceptedPlan | undefined;
   /** Each move to other contracts, oldest first. */
   readonly migrations: Migration[];
+  readonly revisions: Revision[];
   readonly steps: Map<StepId, StepState>;
   /** Steps that may be dispatched now: in the order in which they became ready, those unlocked together in plan order. */
   readonly ready: Set<StepId>;
@@ -167,7 +175,8 @@ export interface RunState {
   cancelRequested: { readonly by: string; readonly reason: string; readonly at: string } | undefined;
   cancelSettled: boolean;
   fallbackUsed: boolean;
-  readonly conflictedSteps: Set<StepId>;
+  /** Steps with contradicting results that nobody has decided between, with what contradicts the settled one. */
+  readonly conflicts: Map<StepId, readonly Rival[]>;
   answer: Answer | undefined;
   answerError: ErrorRecord | undefined;
   result: RunResult | undefined;

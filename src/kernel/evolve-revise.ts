@@ -1,0 +1,90 @@
+/** The part of the fold in which a plan's next version takes the place of the one before. INV-08, INV-09. Source: DESIGN §4. */
+import type { EventKind, RunEvent } from '#contracts/event.ts';
+import { needsPeopleBesides } from './conflict-block.ts';
+import { byKey, layOut, needPeople } from './evolve-step.ts';
+import { markReady, outcomeOf, satisfies, type StepOutcome } from './ready-set.ts';
+import type { Dependent, RunState, StepState } from './run-state.ts';
+
+type EventOf<K extends EventKind> = Extract<RunEvent, { readonly kind: K }>;
+
+/** A second, different result: the first stands until somebody decides. Rivals of old logs were not kept whole. */
+export function addRival(state: RunState, { body }: EventOf<'result.conflicted'>): void {
+  const rivals = state.conflicts.get(body.stepId) ?? [];
+  state.conflicts.set(body.stepId, body.rival === undefined ? rivals : [...rivals, body.rival]);
+  needPeople(state);
+}
+
+/**
+ * The conflict is over; when another result holds than the settled one, whose artifact was accepted
+ * just before, it takes that one's place before the next version is laid out.
+ */
+export function takeHeld(state: RunState, { body }: EventOf<'conflict.decided'>): void {
+  state.conflicts.delete(body.stepId);
+  if (state.conflicts.size === 0) {
+    state.needsHuman = needsPeopleBesides(state);
+    state.needsHumanBeforeBlock = state.needsHuman;
+  }
+  const step = state.steps.get(body.stepId);
+  if (body.adopted === undefined || step === undefined) return;
+  step.result = body.adopted.result;
+  step.toolCalls = body.adopted.toolCalls;
+}
+
+/** O(plan): what is kept stands, everything else is as if it had just been planned. Attempts of before stay on record. */
+export function revisePlan(state: RunState, { body, at }: EventOf<'plan.revised'>): void {
+  const { plan, to, skills, cards, teamPolicyDigests, from, kept, by, reason } = body;
+  if (state.accepted === undefined) return;
+  const before = new Map(state.steps);
+  for (const part of [state.steps, state.ready, state.delayed, state.readyEffects]) part.clear();
+  for (const part of [state.waitingEffects, state.inFlight, state.questions, state.held]) part.clear();
+  state.openStepCount = 0;
+  state.openRequiredStepCount = 0;
+  state.completedRequiredStepCount = 0;
+  state.accepted = { plan, planDigest: to.planDigest, acceptedAt: at, skills: byKey(skills), cards, teamPolicyDigests };
+  state.revisions.push({ from, to, kept, by, reason, at });
+  layOut(state, state.accepted);
+  const stands = new Set(kept);
+  for (const [stepId, step] of state.steps) {
+    const earlier = before.get(stepId);
+    if (earlier === undefined) continue;
+    step.attempts.push(...earlier.attempts);
+    step.earlierAttemptCount = earlier.attempts.length;
+    if (stands.has(stepId)) carryOver(state, step, earlier);
+  }
+  for (const step of state.steps.values()) if (outcomeOf(step) === undefined) openAgain(state, step);
+}
+
+function carryOver(state: RunState, step: StepState, earlier: StepState): void {
+  const { phase, result, artifactId, origin, toolCalls, settledAt, skipReason, given, approvalId, effectId } = earlier;
+  Object.assign(step, {
+    phase,
+    result,
+    artifactId,
+    origin,
+    toolCalls,
+    settledAt,
+    skipReason,
+    given,
+    approvalId,
+    effectId,
+  });
+  step.unsatisfiedCount = 0;
+  state.openStepCount -= 1;
+  if (!step.definition.required) return;
+  state.openRequiredStepCount -= 1;
+  if (result?.status === 'completed' || result?.status === 'degraded') state.completedRequiredStepCount += 1;
+}
+
+/** Counts what it waits for among what stands. */
+function openAgain(state: RunState, step: StepState): void {
+  step.unsatisfiedCount = step.definition.dependsOn.filter(({ stepId, strength }) => {
+    const upstream = state.steps.get(stepId);
+    return upstream === undefined || !isSatisfied(step, strength, outcomeOf(upstream));
+  }).length;
+  step.phase = 'pending';
+  if (step.unsatisfiedCount === 0) markReady(state, step);
+}
+
+function isSatisfied(step: StepState, strength: Dependent['strength'], outcome: StepOutcome | undefined): boolean {
+  return outcome !== undefined && satisfies(step, strength, outcome);
+}
