@@ -153,6 +153,25 @@ function addRuns(runs: Command): void {
     .addOption(output())
     .action(run(async () => (await import('./commands/runs.ts')).runsCancel));
   runs
+    .command('resolve')
+    .description('say which of two contradicting results of a step holds')
+    .argument('<run>')
+    .argument('<step>')
+    .requiredOption('--held <hash>', 'hash of the result that holds, as the blocked run names it')
+    .requiredOption('--reason <text>', 'why, for the log')
+    .addOption(as())
+    .addOption(output())
+    .action(run(async () => (await import('./commands/runs.ts')).runsResolve));
+  runs
+    .command('replan')
+    .description('take another plan while a run is running; what is unchanged stands')
+    .argument('<run>')
+    .option('--plan <file>', 'the plan; without it the planner proposes one from what is offered now')
+    .requiredOption('--reason <text>', 'why, for the log')
+    .addOption(as())
+    .addOption(output())
+    .action(run(async () => (await import('./commands/runs.ts')).runsReplan));
+  runs
     .command('migrate')
     .description('move a run to the contracts offered now; without it, it finishes under those of its plan')
     .argument('<run>')

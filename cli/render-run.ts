@@ -10,11 +10,15 @@ export function renderRun(run: RunView): string {
   if (prohibited.length > 0) parts.push(`Must not: ${prohibited.join(', ')}`);
   if (run.blocked !== null)
     parts.push(
-      `Waiting for ${run.blocked.code === 'APPROVAL' || run.blocked.code === 'CONTRACT' ? 'a decision' : 'an answer'}: ${run.blocked.question}`,
+      `Waiting for ${['APPROVAL', 'CONTRACT', 'RESULT_CONFLICT'].includes(run.blocked.code) ? 'a decision' : 'an answer'}: ${run.blocked.question}`,
     );
   for (const move of run.migrations)
     parts.push(
       `Migrated from plan ${move.fromVersion} to ${move.toVersion} by ${move.by} at ${move.at}: ${move.reason}`,
+    );
+  for (const move of run.revisions)
+    parts.push(
+      `Plan ${move.toVersion} in place of ${move.fromVersion} by ${move.by} at ${move.at}: ${move.reason} (stands: ${move.kept.join(', ') || 'nothing'})`,
     );
   if (run.claims.length > 0) parts.push(run.claims.map((claim, index) => sentence(index + 1, claim)).join('\n'));
   if (run.unsaid.length > 0) {
@@ -91,10 +95,25 @@ export function renderSteps(run: RunView): string {
   ]);
 }
 
+/** Results that changed nothing but their own record; empty when there were none. */
+export function renderArrivals({ arrivals, arrivalCount }: RunView): string {
+  if (arrivalCount === 0) return '';
+  const rows = arrivals.map(({ kind, stepId, attempt, planVersion, resultHash, at, reason }) => [
+    kind,
+    `${stepId} (attempt ${attempt}, plan ${planVersion})`,
+    at,
+    resultHash ?? '–',
+    reason,
+  ]);
+  const head = `${arrivalCount} results changed nothing but their own record:`;
+  return `${head}\n${table([['result', 'step', 'at', 'hash', 'why'], ...rows])}`;
+}
+
 /** What a person would type next. */
 export function nextCommand(run: RunView): string {
   if (run.blocked?.code === 'APPROVAL') return 'caseops approvals ls --as approver';
   if (run.blocked?.code === 'EFFECT_UNKNOWN') return `caseops effects ls --run ${run.runId}`;
+  if (run.blocked?.code === 'RESULT_CONFLICT') return `caseops runs resolve ${run.runId} STEP --held HASH --reason …`;
   if (run.blocked?.code === 'CONTRACT') return `caseops runs migrate ${run.runId} --reason …`;
   if (run.blocked !== null) return `caseops answer ${run.runId} --input ${run.blocked.wants}=…`;
   if (run.state !== 'ended') return `caseops runs watch ${run.runId}`;

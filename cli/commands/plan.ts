@@ -1,9 +1,9 @@
 /** `caseops plan show|validate`: contract, plan and findings; nothing runs. */
-import { CaseOpsError, type PlanPreview } from 'caseops';
-import { readFileSync } from 'node:fs';
+import type { PlanPreview } from 'caseops';
 import { caseNamed } from '../cases.ts';
 import { EXIT } from '../exit-codes.ts';
 import { withServer } from '../local-server.ts';
+import { readPlan } from '../plan-file.ts';
 import { print, printJson, printLines, table, type Format } from '../output.ts';
 
 interface PlanOptions {
@@ -18,17 +18,7 @@ export async function planShow(text: string, options: PlanOptions): Promise<numb
 }
 
 export async function planValidate(file: string, options: PlanOptions & { readonly goal: string }): Promise<number> {
-  let plan: unknown;
-  try {
-    plan = JSON.parse(readFileSync(file, 'utf8'));
-  } catch (cause) {
-    throw new CaseOpsError(
-      'ERR_USAGE',
-      `Expected a JSON file with a plan at ${file}: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { at: 'cli', cause },
-    );
-  }
-  return preview({ text: options.goal, plan }, options);
+  return preview({ text: options.goal, plan: readPlan(file) }, options);
 }
 
 async function preview(body: Readonly<Record<string, unknown>>, options: PlanOptions): Promise<number> {

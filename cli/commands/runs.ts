@@ -1,4 +1,4 @@
-/** `caseops runs ls|show|watch|cancel|migrate`. */
+/** `caseops runs ls|show|watch|cancel|resolve|replan|migrate`. */
 import type { RunSummary, RunView } from 'caseops';
 import { viewOf } from '../client.ts';
 import { EXIT, exitOfRun } from '../exit-codes.ts';
@@ -6,7 +6,8 @@ import { follow } from '../follow.ts';
 import { interrupted } from '../interrupt.ts';
 import { withServer } from '../local-server.ts';
 import { print, printJson, printLines, table, type Format } from '../output.ts';
-import { renderRun, renderSteps } from '../render-run.ts';
+import { readPlan } from '../plan-file.ts';
+import { renderArrivals, renderRun, renderSteps } from '../render-run.ts';
 import { printRun } from './ask.ts';
 
 interface Options {
@@ -45,7 +46,8 @@ export async function runsList(
 export async function runsShow(runId: string, options: Options): Promise<number> {
   return withServer({ as: options.as, without: [] }, async (client) => {
     const run = await viewOf(client, runId);
-    if (options.output === 'table') print(`${renderRun(run)}\n\n${renderSteps(run)}`);
+    if (options.output === 'table')
+      print([renderRun(run), renderSteps(run), renderArrivals(run)].filter((part) => part !== '').join('\n\n'));
     else printRun(run, options.output);
     return EXIT.ok;
   });
@@ -62,6 +64,35 @@ export async function runsWatch(runId: string, options: Options): Promise<number
 export async function runsCancel(runId: string, options: Options & { readonly reason: string }): Promise<number> {
   return withServer({ as: options.as, without: [] }, async (client) => {
     const run = await client.post<RunView>(`/runs/${encodeURIComponent(runId)}/cancel`, { reason: options.reason });
+    printRun(run, options.output);
+    return EXIT.ok;
+  });
+}
+
+/** Says which of a step's contradicting results holds. */
+export async function runsResolve(
+  runId: string,
+  stepId: string,
+  options: Options & { readonly held: string; readonly reason: string },
+): Promise<number> {
+  const { held, reason } = options;
+  return withServer({ as: options.as, without: [] }, async (client) => {
+    const body = { stepId, held, reason };
+    const run = await client.post<RunView>(`/runs/${encodeURIComponent(runId)}/resolve`, body);
+    printRun(run, options.output);
+    return EXIT.ok;
+  });
+}
+
+/** Takes another plan while the run is running: a file's, or what the planner proposes now. */
+export async function runsReplan(
+  runId: string,
+  options: Options & { readonly plan?: string; readonly reason: string },
+): Promise<number> {
+  const { plan, reason } = options;
+  const given = plan === undefined ? {} : { plan: readPlan(plan) };
+  return withServer({ as: options.as, without: [] }, async (client) => {
+    const run = await client.post<RunView>(`/runs/${encodeURIComponent(runId)}/replan`, { reason, ...given });
     printRun(run, options.output);
     return EXIT.ok;
   });

@@ -108,6 +108,25 @@ export const runView = z.strictObject({
       steps: EVENT_BODIES['run.migrated'].shape.steps,
     }),
   ),
+  /** Each version of the plan that took another one's place: by whom, why, and which steps stood. */
+  revisions: z.array(
+    z.strictObject({
+      at: timestamp,
+      by: z.string(),
+      reason: z.string(),
+      fromVersion: z.int().min(1),
+      toVersion: z.int().min(1),
+      kept: EVENT_BODIES['plan.revised'].shape.kept,
+    }),
+  ),
+  /** Results that changed nothing but their own record, the last ones, oldest first; `arrivalCount` counts all. */
+  arrivals: z.array(
+    EVENT_BODIES['result.late'].extend({
+      kind: z.enum(['stale', 'late', 'duplicate', 'conflicted']),
+      at: timestamp,
+    }),
+  ),
+  arrivalCount: z.int().min(0),
   claims: z.array(claimView),
   unsaid: z.array(unsaid),
   missingSteps: z.array(missingStep),

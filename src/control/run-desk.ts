@@ -22,6 +22,7 @@ import type { CapabilityDirectory } from './capability-directory.ts';
 import { checkedIntake } from './check-prohibitions.ts';
 import { followRun } from './follow-run.ts';
 import { migrateRun } from './migrate-run.ts';
+import { decideBetween, replanRun } from './revise-run.ts';
 import { noEffects } from './no-effects.ts';
 import { previewPlan } from './plan-preview.ts';
 import type { EffectParts } from './propose-effect.ts';
@@ -109,7 +110,7 @@ function concernedCalls(
     readonly seen: (grant: RootGrant, runId: string) => Promise<RunState>;
     readonly view: (grant: RootGrant, runId: string) => Promise<RunView>;
   },
-): Pick<RunDesk, 'cancel' | 'migrate'> {
+): Pick<RunDesk, 'cancel' | 'migrate' | 'resolve' | 'replan'> {
   const { driver, clock } = options;
   const concerned = async (grant: RootGrant, of: { readonly runId: string; readonly what: string }) => {
     const state = await look.seen(grant, of.runId);
@@ -124,6 +125,16 @@ function concernedCalls(
       const command = { kind: 'cancel', at: clock.now(), actor: grant.sub, reason: reason.slice(0, 1_000) } as const;
       const done = await driver.deliver(ref, command);
       if (!done.ok) throw errorOf(done.error);
+      return look.view(grant, runId);
+    },
+    async resolve(grant, { runId, stepId, held, reason }) {
+      const state = await concerned(grant, { runId, what: 'decided about' });
+      await decideBetween(options, { state, by: grant, stepId, held, reason: reason.slice(0, 1_000) });
+      return look.view(grant, runId);
+    },
+    async replan(grant, { runId, plan, reason }, signal) {
+      const state = await concerned(grant, { runId, what: 'planned again' });
+      await replanRun(options, { state, by: grant, plan, reason: reason.slice(0, 1_000) }, signal);
       return look.view(grant, runId);
     },
     async migrate(grant, { runId, reason }, signal) {

@@ -5,7 +5,7 @@ import { anchorAtVersion, type Evidence } from '#contracts/evidence.ts';
 import type { GoalContract } from '#contracts/goal.ts';
 import type { Digest, RunId, StepId } from '#contracts/ids.ts';
 import { RUN_VIEW_VERSION, type RunSummary, type RunView, type StepView } from '#contracts/run-view.ts';
-import type { AttemptState, Migration, RunState, StepState } from '#kernel/run-state.ts';
+import type { AttemptState, Migration, Revision, RunState, StepState } from '#kernel/run-state.ts';
 import { spanIdOf, traceIdOfRun } from '#kernel/span-identity.ts';
 import { millisOf } from '#kernel/time.ts';
 import type { RunHead, Store } from '#ports/store.ts';
@@ -62,6 +62,9 @@ function runViewOf(
     steps: [...state.steps.values()].map((step) => stepView(step, state)),
     blocked: state.blocked ?? null,
     migrations: state.migrations.map(migrationView),
+    revisions: state.revisions.map(revisionView),
+    arrivals: state.arrivals.map((arrival) => ({ ...arrival })),
+    arrivalCount: state.arrivalCount,
     claims: claimViews(state),
     unsaid: answer?.unsaid ?? [],
     missingSteps: answer?.missingSteps ?? [],
@@ -117,6 +120,10 @@ function claimViews(state: RunState): RunView['claims'] {
 function migrationView({ from, to, ...rest }: Migration): RunView['migrations'][number] {
   const { planVersion: fromVersion, planDigest: fromDigest } = from;
   return { ...rest, fromVersion, fromDigest, toVersion: to.planVersion, toDigest: to.planDigest };
+}
+
+function revisionView({ from, to, kept, by, reason, at }: Revision): RunView['revisions'][number] {
+  return { at, by, reason, fromVersion: from.planVersion, toVersion: to.planVersion, kept: [...kept] };
 }
 
 /** Evidence that an earlier run observed: by its id, which run and step. */

@@ -3,12 +3,34 @@ import type { EventKind, RunEvent } from '#contracts/event.ts';
 import { needsPeopleBesides } from './conflict-block.ts';
 import { byKey, layOut, needPeople } from './evolve-step.ts';
 import { markReady, outcomeOf, satisfies, type StepOutcome } from './ready-set.ts';
-import type { Dependent, RunState, StepState } from './run-state.ts';
+import type { ArrivalRecord, Dependent, RunState, StepState } from './run-state.ts';
 
+type Arrival = 'result.stale' | 'result.late' | 'result.duplicate' | 'result.conflicted';
 type EventOf<K extends EventKind> = Extract<RunEvent, { readonly kind: K }>;
 
+/** How many records of results that changed nothing a state keeps; the log has all. */
+const ARRIVAL_COUNT_MAX = 64;
+
+/** A result that changes nothing is on record, and shown to whoever looks. INV-08. */
+export function noteArrival(state: RunState, { kind, body, at }: EventOf<Arrival>): void {
+  const { stepId, attempt, planVersion, dispatchId, reason, resultHash } = body;
+  const known = resultHash === undefined ? {} : { resultHash };
+  state.arrivalCount += 1;
+  state.arrivals.push({ kind: KINDS[kind], at, stepId, attempt, planVersion, dispatchId, reason, ...known });
+  if (state.arrivals.length > ARRIVAL_COUNT_MAX) state.arrivals.shift();
+}
+
+const KINDS = {
+  'result.stale': 'stale',
+  'result.late': 'late',
+  'result.duplicate': 'duplicate',
+  'result.conflicted': 'conflicted',
+} as const satisfies Readonly<Record<Arrival, ArrivalRecord['kind']>>;
+
 /** A second, different result: the first stands until somebody decides. Rivals of old logs were not kept whole. */
-export function addRival(state: RunState, { body }: EventOf<'result.conflicted'>): void {
+export function addRival(state: RunState, event: EventOf<'result.conflicted'>): void {
+  const { body } = event;
+  noteArrival(state, event);
   const rivals = state.conflicts.get(body.stepId) ?? [];
   state.conflicts.set(body.stepId, body.rival === undefined ? rivals : [...rivals, body.rival]);
   needPeople(state);

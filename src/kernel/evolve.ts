@@ -37,7 +37,7 @@ import {
   takeAnswer,
   withStep,
 } from './evolve-step.ts';
-import { addRival, revisePlan, takeHeld } from './evolve-revise.ts';
+import { addRival, noteArrival, revisePlan, takeHeld } from './evolve-revise.ts';
 import { attemptsInFlight } from './next.ts';
 import { waitsForPeople } from './people-block.ts';
 import type { RunState } from './run-state.ts';
@@ -95,6 +95,8 @@ export function openRun(event: Received): RunState {
     cancelSettled: false,
     fallbackUsed: false,
     conflicts: new Map(),
+    arrivals: [],
+    arrivalCount: 0,
     answer: undefined,
     answerError: undefined,
     result: undefined,
@@ -169,11 +171,11 @@ const APPLY: { readonly [K in EventKind]: (state: RunState, event: EventMap[K]) 
   'artifact.accepted': addEvidence,
   'artifact.rejected': recordOnly,
   'artifact.quarantined': recordOnly,
-  'result.stale': recordOnly,
-  'result.duplicate': recordOnly,
+  'result.stale': noteArrival,
+  'result.duplicate': noteArrival,
   'result.conflicted': addRival,
   'conflict.decided': takeHeld,
-  'result.late': recordOnly,
+  'result.late': noteArrival,
   'budget.reserved': (state, { body }) => {
     withStep(state, body.stepId, (step, account) => {
       step.reservedToolCallCount = body.toolCallCount;

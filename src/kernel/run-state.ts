@@ -113,6 +113,12 @@ export type Revision = Pick<EventBody<'plan.revised'>, 'from' | 'to' | 'kept' | 
   readonly at: string;
 };
 
+/** A result that changed nothing but its own record. INV-08. */
+export interface ArrivalRecord extends EventBody<'result.late'> {
+  readonly kind: 'stale' | 'late' | 'duplicate' | 'conflicted';
+  readonly at: string;
+}
+
 export interface RunState {
   readonly ref: RunRef;
   /** A program's calls are a central run: nobody dispatched them. */
@@ -163,6 +169,9 @@ export interface RunState {
   readonly tools: Map<string, Digest>;
   readonly calls: Map<CallId, LeaseId>;
   /** Deduplicated on source + anchor + version. */
+  /** The last ARRIVAL_COUNT_MAX of them, oldest first, and how many there were. */
+  readonly arrivals: ArrivalRecord[];
+  arrivalCount: number;
   readonly evidence: Map<string, Evidence>;
   readonly errors: ErrorRecord[];
   budget: BudgetState | undefined;

@@ -104,6 +104,23 @@ export interface RunDesk extends ApprovalDesk {
     request: { readonly runId: string; readonly reason: string },
     signal: AbortSignal,
   ): Promise<RunView>;
+  /**
+   * Says which of a step's contradicting results holds, by who asked or by an approver. ERR_STATE when there is nothing to decide, while
+   * something is under way, or where an effect rests on what would be replaced; ERR_USAGE for another hash or without a reason.
+   */
+  resolve(
+    grant: RootGrant,
+    request: { readonly runId: string; readonly stepId: string; readonly held: string; readonly reason: string },
+  ): Promise<RunView>;
+  /**
+   * Takes another plan while the run is running: `plan`, or what the planner proposes now. By who asked or by an approver. ERR_PLAN_REFUSED
+   * with findings, ERR_STATE, ERR_USAGE without a reason.
+   */
+  replan(
+    grant: RootGrant,
+    request: { readonly runId: string; readonly reason: string; readonly plan?: unknown },
+    signal: AbortSignal,
+  ): Promise<RunView>;
   /** The chain behind one claim (by id or key), or behind each. ERR_NOT_FOUND. */
   why(grant: RootGrant, runId: string, claim: string | undefined): Promise<readonly WhyView[]>;
   agents(grant: RootGrant, signal: AbortSignal): Promise<readonly AgentView[]>;

@@ -88,7 +88,7 @@ function setsPart(state: RunState, stepId: string): string {
     state.waitingEffects,
     state.inFlight,
     state.questions,
-    state.conflictedSteps,
+    state.conflicts,
   ];
   return sets.map((set) => (set.has(stepId) ? '1' : '0')).join('');
 }

@@ -16,7 +16,7 @@ export function renderRun({ run, selected, why }: RunParts): Markup {
       <a href="/">Runs</a> <span aria-hidden="true">/</span> <span class="rec">${run.runId}</span>
     </nav>
     <h1><bdi>${run.statement.text}</bdi></h1>
-    ${prohibitions(run)} ${facts(run)} ${migrations(run)} ${question(run)}
+    ${prohibitions(run)} ${facts(run)} ${migrations(run)} ${revisions(run)} ${question(run)}
     <div class="cols runview">
       <div>
         <div class="head">
@@ -81,6 +81,22 @@ function migrations(run: RunView): readonly Markup[] {
   );
 }
 
+/** Each version of the plan that took another one's place, and results that changed nothing. */
+function revisions(run: RunView): readonly Markup[] {
+  const moves = run.revisions.map(
+    (move) =>
+      html`<p class="quiet reason">
+        Plan ${move.toVersion} in place of plan ${move.fromVersion} by ${move.by} at ${move.at}: ${move.reason}
+      </p>`,
+  );
+  if (run.arrivalCount === 0) return moves;
+  const kinds = [...new Set(run.arrivals.map(({ kind, stepId }) => `${kind} of ${stepId}`))].join(', ');
+  return [
+    ...moves,
+    html`<p class="quiet reason">${run.arrivalCount} results changed nothing but their own record: ${kinds}.</p>`,
+  ];
+}
+
 function question(run: RunView): Markup | undefined {
   if (run.blocked === null) return undefined;
   const { code, question: asked, wants } = run.blocked;
@@ -89,9 +105,11 @@ function question(run: RunView): Markup | undefined {
       ? ['Waiting for a decision', `caseops approvals ls --run ${run.runId} --as approver`]
       : code === 'EFFECT_UNKNOWN'
         ? ['Waiting for somebody to find out', `caseops effects ls --run ${run.runId}`]
-        : code === 'CONTRACT'
-          ? ['Waiting for a migration', `caseops runs migrate ${run.runId} --reason …`]
-          : ['Waiting for an answer', `caseops answer ${run.runId} --input ${wants}=…`];
+        : code === 'RESULT_CONFLICT'
+          ? ['Waiting for a decision', `caseops runs resolve ${run.runId} STEP --held HASH --reason …`]
+          : code === 'CONTRACT'
+            ? ['Waiting for a migration', `caseops runs migrate ${run.runId} --reason …`]
+            : ['Waiting for an answer', `caseops answer ${run.runId} --input ${wants}=…`];
   return html`<section class="card">
     <p class="q">${waits}</p>
     <h2>${asked}</h2>

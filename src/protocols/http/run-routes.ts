@@ -1,4 +1,4 @@
-/** `/api/v1/runs`: submit, look, follow, answer, cancel, migrate, and the chain behind a claim. Source: SURFACES "HTTP API". */
+/** `/api/v1/runs`: submit, look, follow, answer, cancel, decide between results, plan again, migrate, and the chain behind a claim. Source: SURFACES "HTTP API". */
 import type { RootGrant } from '#contracts/lease.ts';
 import { runResult } from '#contracts/step-result.ts';
 import type { Quota, RunDesk } from '#ports/run-desk.ts';
@@ -26,6 +26,15 @@ const answerBody = z.strictObject({ input: z.record(z.string().max(128), z.strin
 const cancelBody = z.strictObject({ reason: z.string().max(1_000).default('cancelled by the requester') });
 
 /** `to` names what is offered now: there is nothing else that a run could be moved to. */
+const resolveBody = z.strictObject({
+  stepId: z.string().min(1).max(64),
+  held: z.string().min(1).max(80),
+  reason: z.string().min(1).max(1_000),
+});
+const replanBody = z.strictObject({
+  reason: z.string().min(1).max(1_000),
+  plan: z.record(z.string(), z.json()).optional(),
+});
 const migrateBody = z.strictObject({
   reason: z.string().min(1).max(1_000),
   to: z.literal('current').default('current'),
@@ -81,6 +90,14 @@ export function runRoutes(desk: RunDesk): Hono<ApiEnvironment> {
   routes.post('/:id/cancel', async (c) => {
     const { reason } = await readBody(c.req.raw, cancelBody);
     return c.json(await desk.cancel(c.var.grant, c.req.param('id'), reason), 202);
+  });
+  routes.post('/:id/resolve', async (c) => {
+    const body = await readBody(c.req.raw, resolveBody);
+    return c.json(await desk.resolve(c.var.grant, { runId: c.req.param('id'), ...body }));
+  });
+  routes.post('/:id/replan', async (c) => {
+    const body = await readBody(c.req.raw, replanBody);
+    return c.json(await desk.replan(c.var.grant, { runId: c.req.param('id'), ...body }, c.req.raw.signal));
   });
   routes.post('/:id/migrate', async (c) => {
     const { reason } = await readBody(c.req.raw, migrateBody);
