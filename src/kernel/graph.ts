@@ -58,19 +58,12 @@ function addEvent(builder: Builder, event: RunEvent): void {
   if (isOf(event, 'effect')) return addEffect(into, event);
   if (isOf(event, 'result')) return addArrival(into, event);
   if (isOf(event, 'call')) return addCall(into, event);
+  if (isOf(event, 'plan')) return addPlanning(into, event);
   switch (event.kind) {
     case 'run.received':
       return addReceived(into, event.body);
     case 'goal.frozen':
       return addGoal(into, event.body);
-    case 'plan.proposed':
-      return addProposal(into, event.body);
-    case 'plan.rejected':
-      return addRejection(into, event);
-    case 'plan.accepted':
-      return addPlan(into, event);
-    case 'plan.revised':
-      return addRevision(into, event);
     case 'conflict.decided':
       return addHeld(into, event);
     case 'run.migrated':
@@ -113,6 +106,13 @@ function addEvent(builder: Builder, event: RunEvent): void {
     case 'budget.settled':
       return undefined;
   }
+}
+
+function addPlanning(into: GraphFold, event: Family<'plan'>): void {
+  if (event.kind === 'plan.proposed') addProposal(into, event.body);
+  else if (event.kind === 'plan.rejected') addRejection(into, event);
+  else if (event.kind === 'plan.accepted') addPlan(into, event);
+  else addRevision(into, event);
 }
 
 function addCall(into: GraphFold, event: Family<'call'>): void {

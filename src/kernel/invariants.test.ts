@@ -192,10 +192,14 @@ test('INV-08: a stale, late or repeated result leaves the state as it was but fo
   const arrival = { stepId: 's1', attempt: 1, planVersion: 1, dispatchId: 'dsp_s1-1', reason: 'Late.' } as const;
   for (const kind of ['result.stale', 'result.late', 'result.duplicate'] as const) {
     const trial = running();
-    const position = { seq: 0, hash: '', updatedAt: '' };
+    const position = { seq: 0, hash: '', updatedAt: '', arrivals: [], arrivalCount: 0 };
     const before = structuredClone({ ...trial.state, ...position });
     trial.append({ kind, body: arrival });
     assert.deepEqual({ ...trial.state, ...position }, before);
+    assert.deepEqual(
+      trial.state.arrivals.map((own) => `result.${own.kind}`),
+      [kind],
+    );
   }
 });
 

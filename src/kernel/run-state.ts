@@ -109,9 +109,10 @@ export type Migration = Omit<EventBody<'run.migrated'>, 'plan' | 'skills' | 'car
 };
 
 /** A version of the plan that took another one's place, as its event says it. */
-export type Revision = Pick<EventBody<'plan.revised'>, 'from' | 'to' | 'kept' | 'by' | 'reason'> & {
-  readonly at: string;
-};
+export type Revision = Omit<
+  EventBody<'plan.revised'>,
+  'plan' | 'snapshotId' | 'skills' | 'cards' | 'teamPolicyDigests'
+> & { readonly at: string };
 
 /** A result that changed nothing but its own record. INV-08. */
 export interface ArrivalRecord extends EventBody<'result.late'> {

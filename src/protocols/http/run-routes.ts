@@ -91,6 +91,16 @@ export function runRoutes(desk: RunDesk): Hono<ApiEnvironment> {
     const { reason } = await readBody(c.req.raw, cancelBody);
     return c.json(await desk.cancel(c.var.grant, c.req.param('id'), reason), 202);
   });
+  planRoutes(desk, routes);
+  routes.post('/:id/migrate', async (c) => {
+    const { reason } = await readBody(c.req.raw, migrateBody);
+    return c.json(await desk.migrate(c.var.grant, { runId: c.req.param('id'), reason }, c.req.raw.signal));
+  });
+  return routes;
+}
+
+/** What changes a plan under way. */
+function planRoutes(desk: RunDesk, routes: Hono<ApiEnvironment>): void {
   routes.post('/:id/resolve', async (c) => {
     const body = await readBody(c.req.raw, resolveBody);
     return c.json(await desk.resolve(c.var.grant, { runId: c.req.param('id'), ...body }));
@@ -99,11 +109,6 @@ export function runRoutes(desk: RunDesk): Hono<ApiEnvironment> {
     const body = await readBody(c.req.raw, replanBody);
     return c.json(await desk.replan(c.var.grant, { runId: c.req.param('id'), ...body }, c.req.raw.signal));
   });
-  routes.post('/:id/migrate', async (c) => {
-    const { reason } = await readBody(c.req.raw, migrateBody);
-    return c.json(await desk.migrate(c.var.grant, { runId: c.req.param('id'), reason }, c.req.raw.signal));
-  });
-  return routes;
 }
 
 /** The quota of goals as draft-ietf-httpapi-ratelimit-headers writes it; also on refusals. */
