@@ -5,13 +5,22 @@
 
 /** Deeper values are left to the full implementation, which knows no depth. */
 const DEPTH_COUNT_MAX = 64;
-const SHORT_KEY_COUNT_MAX = 24;
 /** Printable ASCII without quote and backslash is its own JSON. */
 const NEEDS_ESCAPE = /[^ !#-[\]-~]/;
-/** Names of members as they are written, for the few that make up most of what is hashed. */
-const NAME_COUNT_MAX = 2_048;
-const NAME_LENGTH_MAX = 64;
-const names = new Map<string, string>();
+/** Orders of members that are kept, and how many keys those may have. */
+const ORDER_COUNT_MAX = 2_048;
+const ORDER_KEY_COUNT_MAX = 64;
+const KEY_LENGTH_MAX = 64;
+
+/** The members of one kind of object: which they are, in order, and how each name is written, with its colon. */
+interface Order {
+  readonly keys: readonly string[];
+  readonly sorted: readonly { readonly key: string; readonly name: string }[];
+}
+
+/** Most of what is hashed is of few kinds. By the last key. */
+const orders = new Map<string, Order[]>();
+let orderCount = 0;
 
 /** Undefined for a value that is not plain JSON, or too deep: it may have a canonical form or none. */
 export function plainCanonicalText(value: unknown): string | undefined {
@@ -47,41 +56,51 @@ function arrayText(items: readonly unknown[], depth: number): string | undefined
 function objectText(object: object, depth: number): string | undefined {
   const prototype: unknown = Object.getPrototypeOf(object);
   if (prototype !== Object.prototype && prototype !== null) return undefined;
+  const order = orderOf(Object.keys(object));
+  if (order === undefined) return undefined;
   const members = object as Readonly<Record<string, unknown>>;
   let text = '';
-  for (const key of sortedKeys(object)) {
+  for (const { key, name } of order.sorted) {
     const value = members[key];
     // As JSON.stringify has it: a member without a value is no member.
     if (value === undefined) continue;
-    const name = names.get(key) ?? nameText(key);
     const own = textOf(value, depth + 1);
-    if (name === undefined || own === undefined) return undefined;
+    if (own === undefined) return undefined;
     text += text === '' ? `{${name}${own}` : `,${name}${own}`;
   }
   return text === '' ? '{}' : `${text}}`;
 }
 
-function nameText(key: string): string | undefined {
-  const text = stringText(key);
-  if (text === undefined) return undefined;
-  if (names.size < NAME_COUNT_MAX && key.length <= NAME_LENGTH_MAX) names.set(key, `${text}:`);
-  return `${text}:`;
+/** Undefined where a name has a lone surrogate. */
+function orderOf(keys: readonly string[]): Order | undefined {
+  const last = keys.at(-1) ?? '';
+  const known = orders.get(last);
+  return known?.find((order) => isOf(order, keys)) ?? newOrder(keys, known ?? []);
 }
 
-/** By UTF-16 code units. Few keys are put in order here: that is faster than the engine's sort. */
-function sortedKeys(object: object): readonly string[] {
-  const keys = Object.keys(object);
-  if (keys.length > SHORT_KEY_COUNT_MAX) return keys.sort();
-  let from = 0;
-  for (const key of keys) {
-    let to = from;
-    for (; to > 0; to -= 1) {
-      const before = keys[to - 1];
-      if (before === undefined || before <= key) break;
-      keys[to] = before;
-    }
-    keys[to] = key;
-    from += 1;
+function isOf(order: Order, keys: readonly string[]): boolean {
+  if (order.keys.length !== keys.length) return false;
+  let index = 0;
+  for (const key of order.keys) {
+    if (key !== keys[index]) return false;
+    index += 1;
   }
-  return keys;
+  return true;
+}
+
+/** Sorted by UTF-16 code units. */
+function newOrder(keys: readonly string[], known: Order[]): Order | undefined {
+  const sorted: { readonly key: string; readonly name: string }[] = [];
+  for (const key of keys.toSorted()) {
+    const text = stringText(key);
+    if (text === undefined) return undefined;
+    sorted.push({ key, name: `${text}:` });
+  }
+  const order = { keys, sorted };
+  const isSmall = keys.length <= ORDER_KEY_COUNT_MAX && keys.every((key) => key.length <= KEY_LENGTH_MAX);
+  if (!isSmall || orderCount >= ORDER_COUNT_MAX) return order;
+  orderCount += 1;
+  known.push(order);
+  orders.set(keys.at(-1) ?? '', known);
+  return order;
 }
