@@ -309,6 +309,6 @@ export const DESK_CASE: SimulatedCase = {
   approver,
   workloadActions: [...INQUIRY_ACTIONS, 'notify:send'],
   targets: (clock) => [createMemoryTarget({ clock })],
-  approvals: [{ action: 'notify:send', role: 'approver', expiresInMs: 20_000 }],
+  approvals: [{ action: 'notify:send', role: 'approver', expiresInMs: 6_000 }],
   ownerOf: ({ anchor, version: said }) => (anchor.startsWith('sent-notice:') ? undefined : said.split('.', 1)[0]),
 };

@@ -123,7 +123,7 @@ function draw(dice: Dice, places: Places): Fault {
         ms: dice.one([30, 900, 3_000]),
       };
     case 'partition':
-      return { kind, link, atMs: dice.below(3_000), forMs: dice.one([200, 2_000, 6_000]) };
+      return { kind, link, atMs: dice.below(3_000), forMs: dice.one([200, 2_000, 4_000]) };
     case 'tool':
       return {
         kind,
@@ -132,7 +132,7 @@ function draw(dice: Dice, places: Places): Fault {
         how: dice.one(['failed', 'malformed', 'throttled', 'refused', 'foreign']),
       };
     case 'owner':
-      return { kind, nth: dice.between(1, 3), how: dice.one(APPLY_FAULTS) };
+      return { kind, nth: dice.one([1, 1, 2]), how: dice.one(APPLY_FAULTS) };
     case 'hidden':
       return { kind, atMs: dice.below(6_000), count: dice.between(1, 8) };
     case 'move':
@@ -141,7 +141,7 @@ function draw(dice: Dice, places: Places): Fault {
       return {
         kind,
         nth: dice.between(1, 12),
-        afterMs: dice.one([1, 200, 3_000, 12_000]),
+        afterMs: dice.one([1, 200, 1_500, 6_000]),
         how: dice.one(['same', 'same', 'changed']),
       };
     case 'rival':

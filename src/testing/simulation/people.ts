@@ -17,7 +17,7 @@ export interface PersonState {
 
 const AGAIN_MS = 700;
 const TRY_COUNT_MAX = 400;
-const TOO_LATE_MS = 25_000;
+const TOO_LATE_MS = 7_500;
 
 /** Sets all of them going; each state tells how far its person is. */
 export function startPeople(world: World, people: readonly Person[]): readonly PersonState[] {

@@ -50,7 +50,7 @@ export function drawPeople(dice: Dice, askCount: number): readonly Person[] {
     atMs: dice.one([0, dice.below(3_000)]),
     twice: dice.chance(0.15),
     decides: dice.one(HABITS),
-    decideAfterMs: dice.one([1, 50, 1_000, 6_000]),
-    cancelAfterMs: dice.chance(0.2) ? dice.one([dice.below(120), dice.below(1_500), dice.below(12_000)]) : undefined,
+    decideAfterMs: dice.one([1, 50, 1_000, 3_000]),
+    cancelAfterMs: dice.chance(0.2) ? dice.one([dice.below(120), dice.below(1_500), dice.below(5_000)]) : undefined,
   }));
 }

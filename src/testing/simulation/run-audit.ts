@@ -131,6 +131,12 @@ const ENTRIES: Entries<RunAuditOptions> = {
   'cancel.requested': (run) => {
     run.cancelled = true;
   },
+  'run.blocked': (run, { body }) => {
+    run.blockedCode = body.code;
+  },
+  'run.unblocked': (run) => {
+    run.blockedCode = undefined;
+  },
   'run.ended': (run) => {
     run.ended = true;
   },

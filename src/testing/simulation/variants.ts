@@ -87,7 +87,7 @@ export const BROKEN_VARIANTS: readonly BrokenVariant[] = [
   {
     breaks: 'INV-05',
     mistake: 'the same result again is settled again',
-    seedCountMax: 60,
+    seedCountMax: 150,
     variant: altered((draft, state) => (draft.kind === 'result.duplicate' ? resettled(draft, state) : [draft])),
   },
   {
@@ -102,7 +102,7 @@ export const BROKEN_VARIANTS: readonly BrokenVariant[] = [
   {
     breaks: 'INV-07',
     mistake: 'a cancellation is forgotten as soon as it is recorded',
-    seedCountMax: 60,
+    seedCountMax: 100,
     variant: evolved((state, event) => {
       if (event.kind !== 'cancel.requested' || state.phase !== 'cancelling') return;
       state.cancelRequested = undefined;
@@ -112,7 +112,7 @@ export const BROKEN_VARIANTS: readonly BrokenVariant[] = [
   {
     breaks: 'INV-08',
     mistake: 'a result that comes after the end is settled all the same',
-    seedCountMax: 60,
+    seedCountMax: 200,
     variant: altered((draft, state) =>
       draft.kind === 'result.late' || (draft.kind === 'result.duplicate' && state?.phase === 'ended')
         ? resettled(draft, state)
@@ -156,12 +156,10 @@ export const BROKEN_VARIANTS: readonly BrokenVariant[] = [
       target: (target) => ({
         ...target,
         apply: async (request, signal) => {
-          try {
-            return await target.apply(request, signal);
-          } catch {
-            const { version } = await target.read(request.action.resource, request.action.tenant, signal);
-            return target.apply({ ...request, expectedVersion: version }, signal);
-          }
+          const said = await target.apply(request, signal).catch(() => undefined);
+          if (said !== undefined && said.outcome !== 'unknown') return said;
+          const { version } = await target.read(request.action.resource, request.action.tenant, signal);
+          return target.apply({ ...request, expectedVersion: version }, signal);
         },
       }),
     },
