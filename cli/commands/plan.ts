@@ -80,6 +80,8 @@ function renderPreview({ goal, blocked, plan, findings }: PlanPreview): string {
     ]);
     parts.push(table([['step', 'team/skill', 'need', 'after', 'actions'], ...rows]));
   }
+  // Without a goal there was nothing to plan, and so nothing to find.
+  if (blocked !== null) return parts.join('\n\n');
   parts.push(
     findings.length === 0
       ? 'The validator has no findings.'

@@ -14,13 +14,14 @@ const REQUEST =
 export function demandedActions(demanded: string, kind: Pick<GoalKind, 'prohibitions'>): readonly string[] {
   const clauses = demanded.split(/[\n;]/u).map((clause) => clause.trim());
   const found = kind.prohibitions.filter(({ phrases }) =>
-    Object.values(phrases)
-      .flat()
-      .some((phrase) => {
-        const english = new RegExp(`${OPENING}(?:${phrase})${TO_ME}`, 'iu');
-        const japanese = new RegExp(`(?:${phrase})${REQUEST}`, 'iu');
-        return clauses.some((clause) => english.test(clause) || japanese.test(clause));
+    Object.entries(phrases).some(([language, words]) =>
+      words.some((phrase) => {
+        // In Japanese the verb ends the clause: a word that only begins one demands nothing.
+        const order = language === 'ja' ? `(?:${phrase})${REQUEST}` : `${OPENING}(?:${phrase})${TO_ME}`;
+        const pattern = new RegExp(order, 'iu');
+        return clauses.some((clause) => pattern.test(clause));
       }),
+    ),
   );
   return [...new Set(found.map(({ action }) => action))];
 }

@@ -111,6 +111,10 @@ const C102_JA =
 const TABLE: readonly (readonly [text: string, expected: string])[] = [
   [C102, 'notify:send'],
   [C102_JA, 'notify:send'],
+  [
+    'C-102 が完了していない理由と不足書類を調べてください。通知が必要なら下書きだけ作り、直接送らないでください。',
+    'notify:send',
+  ],
   ['Why has C-102 not been completed?', ''],
   ['Why is C-102 not completed, and why was the notice not sent?', ''],
   ['Why has C-102 not been completed? Don’t send anything.', 'notify:send'],
@@ -277,4 +281,18 @@ test('"do not send" forbids sending wherever it stands and whatever stands aroun
     ),
     { numRuns: 500 },
   );
+});
+
+test('a language that no goal kind declares is a usage error that names those there are', async () => {
+  await assert.rejects(read(C102, {}, 'xx'), {
+    code: 'ERR_USAGE',
+    message: /Expected one of en, ja as the language of the goal, got "xx"/,
+  });
+});
+
+test('a text that fits no kind of goal is asked back with the kinds that there are', async () => {
+  const intake = await read('Tell me a joke about C-102.');
+  assert.ok(intake.kind === 'question');
+  assert.equal(intake.blocked.wants, 'goal_kind');
+  for (const kind of intake.blocked.options) assert.ok(intake.blocked.question.includes(kind), kind);
 });

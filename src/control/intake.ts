@@ -36,6 +36,12 @@ function readGoal(request: IntakeRequest, options: { readonly kinds: readonly Go
   assertGoalText(request.text);
   const languages = declaredLanguages(options.kinds);
   const wanted = request.given['language'] ?? request.language;
+  if (request.language !== undefined && !languages.includes(request.language))
+    throw new CaseOpsError(
+      'ERR_USAGE',
+      `Expected one of ${languages.join(', ')} as the language of the goal, got ${JSON.stringify(request.language.slice(0, 16))}.`,
+      { at: 'intake' },
+    );
   const language =
     wanted !== undefined && languages.includes(wanted) ? wanted : detectLanguage(request.text, options.kinds);
   if (language === undefined)
@@ -83,15 +89,16 @@ function chooseKind(
   const [first, second] = filled.length > 0 ? filled : recognised;
   if (first !== undefined && (second === undefined || first.phrases > second.phrases)) return { kind: first.kind };
   const candidates = first === undefined ? kinds : (filled.length > 0 ? filled : recognised).map(({ kind }) => kind);
+  const names = candidates.map(({ kind }) => kind).slice(0, 64);
   return {
     blocked: {
       code: 'GOAL_UNCLEAR',
       question:
         language === 'ja'
-          ? 'どの種類の目的ですか。次のいずれかを選んでください。'
-          : 'What kind of goal is this? The text fits none or several of the kinds that are installed.',
+          ? `どの種類の目的ですか。次のいずれかを選んでください：${names.join('、')}。`
+          : `What kind of goal is this? The text fits ${first === undefined ? 'none' : 'several'} of the kinds that are installed: ${names.join(', ')}.`,
       wants: 'goal_kind',
-      options: candidates.map(({ kind }) => kind).slice(0, 64),
+      options: names,
     },
   };
 }

@@ -129,6 +129,25 @@ test('malformed bodies are refused before anything is asked of a run', async () 
   assert.equal(asked.length, before);
 });
 
+test('a value of a query that is not what it should be is refused by its name', async () => {
+  const wrong = [
+    ['/api/v1/runs?limit=abc', 'limit'],
+    ['/api/v1/runs?limit=0', 'limit'],
+    ['/api/v1/runs?limit=201', 'limit'],
+    ['/api/v1/runs?result=fine', 'result'],
+    ['/api/v1/runs?state=asleep', 'state'],
+    ['/api/v1/runs/run_1/events?after=-1', 'after'],
+    ['/api/v1/approvals?state=maybe', 'state'],
+    ['/api/v1/approvals?limit=1e3', 'limit'],
+    ['/api/v1/effects?state=maybe', 'state'],
+  ] as const;
+  for (const [path, name] of wrong) {
+    const { status, code, detail } = await problem(await call(path, { headers: signedIn }));
+    assert.deepEqual([status, code], [400, 'ERR_USAGE'], path);
+    assert.match(String(detail), new RegExp(`Expected .* as ${name}, got "`), path);
+  }
+});
+
 test('a submission carries its idempotency key and answers with the run and its location', async () => {
   const response = await call('/api/v1/runs', {
     method: 'POST',

@@ -9,6 +9,7 @@ import type { ApprovalDesk } from '#ports/approval-desk.ts';
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { readIdempotencyKey } from './idempotency-key.ts';
+import { readCount, readWord } from './query.ts';
 import { readBody } from './request-body.ts';
 import type { ApiEnvironment } from './run-routes.ts';
 
@@ -26,17 +27,16 @@ const finding = z.strictObject({
 });
 const undo = z.strictObject({ reason: z.string().min(1).max(500) });
 
-const LIMIT_MAX = 200;
+const LIMIT = { name: 'limit', otherwise: 50, min: 1, max: 200 };
 
 export function approvalRoutes(desk: ApprovalDesk): Hono<ApiEnvironment> {
   const routes = new Hono<ApiEnvironment>();
   routes.get('/', async (c) => {
-    const state = c.req.query('state');
     return c.json(
       await desk.approvals(c.var.grant, {
-        state: state === undefined ? undefined : approvalState.parse(state),
+        state: readWord(c.req.query('state'), 'state', approvalState.options),
         runId: c.req.query('run'),
-        limit: limitOf(c.req.query('limit')),
+        limit: readCount(c.req.query('limit'), LIMIT),
       }),
     );
   });
@@ -65,12 +65,11 @@ export function approvalRoutes(desk: ApprovalDesk): Hono<ApiEnvironment> {
 export function effectRoutes(desk: ApprovalDesk): Hono<ApiEnvironment> {
   const routes = new Hono<ApiEnvironment>();
   routes.get('/', async (c) => {
-    const state = c.req.query('state');
     return c.json(
       await desk.effects(c.var.grant, {
-        state: state === undefined ? undefined : effectState.parse(state),
+        state: readWord(c.req.query('state'), 'state', effectState.options),
         runId: c.req.query('run'),
-        limit: limitOf(c.req.query('limit')),
+        limit: readCount(c.req.query('limit'), LIMIT),
       }),
     );
   });
@@ -99,8 +98,4 @@ function ifMatch(header: string | undefined): string {
       at: 'http',
     },
   );
-}
-
-function limitOf(text: string | undefined): number {
-  return Math.min(LIMIT_MAX, Math.max(1, Number(text ?? '50') || 50));
 }

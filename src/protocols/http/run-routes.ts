@@ -1,11 +1,13 @@
 /** `/api/v1/runs`: submit, look, follow, answer, cancel, decide between results, plan again, migrate, and the chain behind a claim. Source: SURFACES "HTTP API". */
 import type { RootGrant } from '#contracts/lease.ts';
+import { runView } from '#contracts/run-view.ts';
 import { runResult } from '#contracts/step-result.ts';
 import type { Quota, RunDesk } from '#ports/run-desk.ts';
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { eventStream } from './event-stream.ts';
 import { readIdempotencyKey } from './idempotency-key.ts';
+import { readCount, readWord } from './query.ts';
 import { readBody } from './request-body.ts';
 import type { TraceEnvironment } from './trace-requests.ts';
 
@@ -65,13 +67,12 @@ export function runRoutes(desk: RunDesk): Hono<ApiEnvironment> {
     return c.json(shown, done ? 200 : 202, headers);
   });
   routes.get('/', async (c) => {
-    const result = c.req.query('result');
     return c.json(
       await desk.list(c.var.grant, {
-        limit: Math.min(200, Math.max(1, Number(c.req.query('limit') ?? '50') || 50)),
+        limit: readCount(c.req.query('limit'), { name: 'limit', otherwise: 50, min: 1, max: 200 }),
         before: c.req.query('before'),
-        result: result === undefined ? undefined : runResult.parse(result),
-        state: c.req.query('state'),
+        result: readWord(c.req.query('result'), 'result', runResult.options),
+        state: readWord(c.req.query('state'), 'state', runView.shape.state.options),
       }),
     );
   });
@@ -79,7 +80,12 @@ export function runRoutes(desk: RunDesk): Hono<ApiEnvironment> {
   routes.get('/:id/events', async (c) => {
     const runId = c.req.param('id');
     await desk.view(c.var.grant, runId);
-    const afterSeq = Number(c.req.header('last-event-id') ?? c.req.query('after') ?? '0') || 0;
+    const afterSeq = readCount(c.req.header('last-event-id') ?? c.req.query('after'), {
+      name: 'after',
+      otherwise: 0,
+      min: 0,
+      max: Number.MAX_SAFE_INTEGER,
+    });
     return eventStream(desk.follow(c.var.grant, { runId, afterSeq }, c.req.raw.signal));
   });
   routes.get('/:id/why', async (c) => c.json(await desk.why(c.var.grant, c.req.param('id'), c.req.query('claim'))));
