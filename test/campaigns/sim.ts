@@ -29,6 +29,8 @@ export interface SimCheck extends CheckObject, CodeDigests {
 }
 
 const CHUNK_SEED_COUNT = 25;
+/** A world is forgotten as soon as it is over: with room for many, little of it is ever copied. */
+const YOUNG_MB = 96;
 /** Failing seeds that are cut down; the others are only named. */
 const SHRUNK_COUNT_MAX = 3;
 const FAILING_COUNT_MAX = 50;
@@ -83,7 +85,10 @@ async function thread(
   take: () => Chunk | undefined,
   done: (part: Tally) => void,
 ): Promise<void> {
-  const worker = new Worker(new URL('./sim-worker.ts', import.meta.url), { workerData });
+  const worker = new Worker(new URL('./sim-worker.ts', import.meta.url), {
+    workerData,
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+  });
   try {
     for (let chunk = take(); chunk !== undefined; chunk = take()) {
       const answered = Promise.withResolvers<Tally>();

@@ -2,7 +2,7 @@
 import type { RunEvent } from '#contracts/event.ts';
 import type { Proposal } from '#contracts/proposal.ts';
 import { canonicalText } from '#kernel/canonical.ts';
-import type { Entries, RunAccount } from './run-audit.ts';
+import type { Entries, RunAccount } from './run-account.ts';
 import type { Report } from './violation.ts';
 
 export interface ApprovalAccount {

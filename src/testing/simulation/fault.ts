@@ -73,6 +73,7 @@ const KINDS = [
   'crash',
   'kill',
   'blackout',
+  'blackout',
   'store',
   'store',
   'message',
@@ -111,7 +112,7 @@ function draw(dice: Dice, places: Places): Fault {
     case 'kill':
       return { kind, who, atMs: soon, downMs };
     case 'blackout':
-      return { kind, atMs: soon, downMs };
+      return { kind, atMs: dice.one([dice.below(60), soon]), downMs: dice.one([50, 400, downMs]) };
     case 'store':
       return { kind, who, nth, how: dice.one(['fails', 'answer_lost']) };
     case 'message':

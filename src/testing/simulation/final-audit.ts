@@ -8,7 +8,7 @@ import { nativeSha256 } from '#drivers/local/native-sha256.ts';
 import { canonicalText } from '#kernel/canonical.ts';
 import type { Store } from '#ports/store.ts';
 import { SUPERVISOR_ROLE } from './fault.ts';
-import type { RunAccount } from './run-audit.ts';
+import type { RunAccount } from './run-account.ts';
 import type { World } from './world.ts';
 
 const EVENT_COUNT_MAX = 100_000;

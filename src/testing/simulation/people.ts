@@ -4,6 +4,7 @@ import { CaseOpsError } from '#contracts/error.ts';
 import type { RootGrant } from '#contracts/lease.ts';
 import { digestOf } from '#kernel/digest.ts';
 import type { RunDesk } from '#ports/run-desk.ts';
+import { SUPERVISOR_ROLE } from './fault.ts';
 import type { Person } from './person.ts';
 import type { SimulatedAsk } from './simulated-case.ts';
 import type { World } from './world.ts';
@@ -56,7 +57,12 @@ async function live(world: World, living: Living): Promise<void> {
     person.cancelAfterMs === undefined
       ? undefined
       : cancelLater(world, living, { runId, afterMs: person.cancelAfterMs });
+  const replanning =
+    person.replanAfterMs === undefined
+      ? undefined
+      : replanLater(world, living, { runId, afterMs: person.replanAfterMs });
   await attend(world, living, runId);
+  await replanning;
   await cancelling;
   state.busy = false;
 }
@@ -68,6 +74,27 @@ async function cancelLater(
 ): Promise<void> {
   await world.time.sleep(afterMs);
   await insist(world, (desk) => desk.cancel(ask.grant, runId, 'changed my mind'));
+}
+
+async function replanLater(
+  world: World,
+  { ask }: Living,
+  { runId, afterMs }: { readonly runId: string; readonly afterMs: number },
+): Promise<void> {
+  await world.time.sleep(afterMs);
+  const never = new AbortController().signal;
+  await attempt(world, (desk) => desk.replan(ask.grant, { runId, reason: 'plan it anew' }, never));
+}
+
+/** One of the results that contradict each other is said to hold. False when that is refused. */
+async function resolve(world: World, grant: RootGrant, runId: string): Promise<boolean> {
+  const run = world.witness.accounts.get(SUPERVISOR_ROLE)?.get(`${grant.tenant}/${runId}`);
+  const [conflict] = run?.conflicts ?? [];
+  if (conflict === undefined) return false;
+  const [stepId, hashes] = conflict;
+  const held = hashes[world.dice.below(hashes.length)] ?? '';
+  const request = { runId, stepId, held, reason: 'this one is right' };
+  return (await insist(world, (desk) => desk.resolve(grant, request))) !== undefined;
 }
 
 /** Looks at the run whenever it may need somebody, until it has ended or nobody will do anything more. */
@@ -104,6 +131,7 @@ async function help(world: World, { ask, person }: Living, runId: string): Promi
   });
   const [old] = stale;
   if (old !== undefined && (await renewed(world, { grant, row: old }))) return true;
+  if (await resolve(world, grant, runId)) return true;
   const answers = ask.answers;
   if (answers === undefined) return reconcile(world, grant, runId);
   return (await insist(world, (desk) => desk.answer(grant, runId, answers))) !== undefined;

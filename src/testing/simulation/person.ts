@@ -26,6 +26,8 @@ export interface Person {
   readonly decideAfterMs: number;
   /** Counted from the asking. */
   readonly cancelAfterMs: number | undefined;
+  /** Wants it planned anew, counted from the asking. */
+  readonly replanAfterMs: number | undefined;
 }
 
 const HABITS: readonly [DecisionHabit, ...DecisionHabit[]] = [
@@ -52,5 +54,6 @@ export function drawPeople(dice: Dice, askCount: number): readonly Person[] {
     decides: dice.one(HABITS),
     decideAfterMs: dice.one([1, 50, 1_000, 3_000]),
     cancelAfterMs: dice.chance(0.2) ? dice.one([dice.below(120), dice.below(1_500), dice.below(5_000)]) : undefined,
+    replanAfterMs: dice.chance(0.1) ? dice.one([dice.below(120), dice.below(1_500)]) : undefined,
   }));
 }

@@ -3,79 +3,18 @@
  * events; the kernel's state and its own assertions are not asked. Source: DESIGN §4 "Invariants".
  */
 import type { EventKind, RunEvent } from '#contracts/event.ts';
-import type { Evidence } from '#contracts/evidence.ts';
-import type { Budget } from '#contracts/budget.ts';
-import type { PlanStep } from '#contracts/plan.ts';
-import type { SkillContract } from '#contracts/skill.ts';
-import type { RunHead } from '#ports/store.ts';
-import { APPROVAL_ENTRIES, type ApprovalAccount } from './approval-audit.ts';
+import { APPROVAL_ENTRIES } from './approval-audit.ts';
+import { REVISION_ENTRIES } from './revision-audit.ts';
+import {
+  enter,
+  type Entries,
+  type EventOf,
+  layOut,
+  type RunAccount,
+  type RunAuditOptions,
+  type StepAccount,
+} from './run-account.ts';
 import type { Report } from './violation.ts';
-
-type EventOf<K extends EventKind> = Extract<RunEvent, { readonly kind: K }>;
-
-interface StepAccount {
-  readonly plan: PlanStep;
-  readonly skill: SkillContract | undefined;
-  readonly producer: string;
-  outcome: string | undefined;
-  attempt: number;
-  dispatchId: string | undefined;
-  reserved: { readonly toolCallCount: number; readonly modelTokenCount: number } | undefined;
-}
-
-/** What is known of a run. */
-export interface RunAccount {
-  readonly runId: string;
-  readonly tenant: string;
-  readonly level: RunHead['level'];
-  seq: number;
-  hash: string;
-  phase: RunHead['phase'];
-  blockedCode: string | undefined;
-  requestedBy: string | undefined;
-  goalSeen: boolean;
-  budget: Budget | undefined;
-  planVersion: number;
-  readonly steps: Map<string, StepAccount>;
-  readonly dispatched: Set<string>;
-  readonly evidence: Set<string>;
-  readonly approvals: Map<string, ApprovalAccount>;
-  usedToolCalls: number;
-  usedTokens: number;
-  cancelled: boolean;
-  ended: boolean;
-  answered: boolean;
-}
-
-export interface RunAuditOptions {
-  readonly report: Report;
-  readonly ownerOf: ((evidence: Evidence) => string | undefined) | undefined;
-}
-
-export function openAccount(event: RunEvent, level: RunHead['level']): RunAccount {
-  return {
-    runId: event.runId,
-    tenant: event.tenant,
-    level,
-    seq: 0,
-    hash: '',
-    phase: 'received',
-    blockedCode: undefined,
-    requestedBy: undefined,
-    goalSeen: false,
-    budget: undefined,
-    planVersion: 0,
-    steps: new Map(),
-    dispatched: new Set(),
-    evidence: new Set(),
-    approvals: new Map(),
-    usedToolCalls: 0,
-    usedTokens: 0,
-    cancelled: false,
-    ended: false,
-    answered: false,
-  };
-}
 
 /** Checks the event against the account, then enters it. */
 export function auditEvent(run: RunAccount, event: RunEvent, options: RunAuditOptions): void {
@@ -103,18 +42,6 @@ const RECORDS: ReadonlySet<EventKind> = new Set([
   'effect.compensated',
 ]);
 
-/** What an account does with the events of each kind; others say nothing that it keeps. */
-export type Entries<At> = { readonly [K in EventKind]?: (run: RunAccount, event: EventOf<K>, at: At) => void };
-
-export function enter<At>(
-  entries: Entries<At>,
-  run: RunAccount,
-  by: { readonly event: RunEvent; readonly at: At },
-): void {
-  const entry = entries[by.event.kind] as ((run: RunAccount, event: RunEvent, at: At) => void) | undefined;
-  entry?.(run, by.event, by.at);
-}
-
 const ENTRIES: Entries<RunAuditOptions> = {
   'run.received': (run, { seq }, { report }) => {
     if (seq !== 1) report('INV-09', `${run.runId} is received again at event ${seq}.`);
@@ -124,6 +51,7 @@ const ENTRIES: Entries<RunAuditOptions> = {
   'step.dispatched': (run, event, { report }) => dispatch(run, event, report),
   'step.reused': (run, { body }, { report }) => ready(run, body.stepId, { report, what: 'reused' }),
   'step.settled': settle,
+  ...REVISION_ENTRIES,
   'step.skipped': (run, event, { report }) => skip(run, event, report),
   'budget.reserved': (run, event, { report }) => reserve(run, event, report),
   'budget.settled': (run, event, { report }) => release(run, event, report),
@@ -154,20 +82,7 @@ function plan(run: RunAccount, { body }: EventOf<'plan.accepted'>, report: Repor
   if (body.plan.version <= run.planVersion)
     report('INV-09', `${run.runId} takes plan version ${body.plan.version} after ${run.planVersion}.`);
   run.planVersion = body.plan.version;
-  for (const step of body.plan.steps) {
-    if (run.steps.has(step.stepId)) continue;
-    const skill = body.skills.find(({ skillId, team }) => skillId === step.skillId && team === step.team);
-    const producer = body.cards.find(({ team }) => team === step.team)?.workload ?? '';
-    run.steps.set(step.stepId, {
-      plan: step,
-      skill,
-      producer,
-      outcome: undefined,
-      attempt: 0,
-      dispatchId: undefined,
-      reserved: undefined,
-    });
-  }
+  layOut(run, body);
 }
 
 /** INV-02, looked up dependency by dependency. */
@@ -221,6 +136,7 @@ function settle(run: RunAccount, { body }: EventOf<'step.settled'>, { report, ow
       report('INV-14', `Step ${stepId} of ${run.runId} (${run.tenant}) rests on ${item.anchor} of ${owner}.`);
   }
   step.outcome = status;
+  step.resultHash = result.resultHash;
 }
 
 /** INV-01. */

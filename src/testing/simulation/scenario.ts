@@ -17,7 +17,7 @@ export function drawScenario(
 ): Scenario {
   return {
     seed,
-    lockTtlMs: diceOf(seed, 'locks').one([800, 5_000]),
+    lockTtlMs: diceOf(seed, 'locks').one([800, 800, 5_000]),
     people: drawPeople(diceOf(seed, 'people'), of.askCount),
     faults: drawFaults(diceOf(seed, 'faults'), { teams: of.teams }),
   };

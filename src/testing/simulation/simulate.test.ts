@@ -18,6 +18,7 @@ const asking = (ask: number, over: Partial<Person> = {}): Person => ({
   decides: 'approve',
   decideAfterMs: 50,
   cancelAfterMs: undefined,
+  replanAfterMs: undefined,
   ...over,
 });
 const quiet = (seed: number, person: Person): Scenario => ({ seed, lockTtlMs: 5_000, people: [person], faults: [] });

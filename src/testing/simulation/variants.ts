@@ -190,7 +190,7 @@ export const BROKEN_VARIANTS: readonly BrokenVariant[] = [
   {
     breaks: 'INV-15',
     mistake: 'a recovered team goes on under the lease that its predecessor got',
-    seedCountMax: 400,
+    seedCountMax: 800,
     variant: {
       exchange: (exchange, kept) => ({
         exchange: async (request, signal) => {

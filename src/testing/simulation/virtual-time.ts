@@ -28,6 +28,7 @@ interface Due {
 /** Starts at `startMs` (epoch milliseconds). */
 export function virtualTime(startMs: number, dice: Dice): VirtualTime {
   let nowMs = startMs;
+  let said = { ms: NaN, text: '' };
   let order = 0;
   let eventCount = 0;
   const queue: Due[] = [];
@@ -43,7 +44,10 @@ export function virtualTime(startMs: number, dice: Dice): VirtualTime {
     return queue[0];
   };
   return {
-    now: () => new Date(nowMs).toISOString(),
+    now: () => {
+      if (said.ms !== nowMs) said = { ms: nowMs, text: new Date(nowMs).toISOString() };
+      return said.text;
+    },
     nowMs: () => nowMs,
     at,
     sleep: (ms, signal) => sleepOn(at, nowMs + ms, signal),

@@ -11,7 +11,8 @@ import type { RunHead } from '#ports/store.ts';
 import type { MemoryTarget } from '../memory-effect-target.ts';
 import { auditChild } from './lease-audit.ts';
 import type { ProcessLife } from './process-life.ts';
-import { auditEvent, enter, type Entries, openAccount, type RunAccount, type RunAuditOptions } from './run-audit.ts';
+import { enter, type Entries, openAccount, type RunAccount, type RunAuditOptions } from './run-account.ts';
+import { auditEvent } from './run-audit.ts';
 import type { Violation } from './violation.ts';
 
 export interface Witness {
@@ -52,6 +53,8 @@ interface Seen {
 }
 
 const VIOLATION_COUNT_MAX = 20;
+/** In a form: a token has nothing in it that a form escapes. */
+const SUBJECT_TOKEN = /(?:^|&)subject_token=([^&]+)/;
 
 export function createWitness(options: {
   readonly now: () => string;
@@ -91,7 +94,7 @@ export function createWitness(options: {
     exchanged: ({ form, status, body }) => {
       if (status !== 200) return;
       const child = (JSON.parse(body) as { readonly access_token: string }).access_token;
-      auditChild(child, new URLSearchParams(form).get('subject_token') ?? '', report);
+      auditChild(child, SUBJECT_TOKEN.exec(form)?.[1] ?? '', report);
     },
     leased: ({ life, leaseId }) => void seen.leaseLife.set(leaseId, life),
     toolCalled: (call) => {
