@@ -14,10 +14,10 @@ test('seeds of the simulator break nothing, on every core, and repeat', async ()
 });
 
 test('a failing seed is told with the command that plays the smallest part of it again', async () => {
-  const check = await runSim({ from: 15, seedCount: 1, signing: 'stub', variant: 'INV-05' });
+  const check = await runSim({ from: 1, seedCount: 1, signing: 'stub', variant: 'INV-09' });
   assert.equal(check.ok, false);
-  assert.equal(check.failures[0]?.id, 'seed 15');
-  assert.match(check.failures[0]?.got ?? '', /Replay: npm run -s sim -- --replay 15 --keep [pf\d,]+ --variant INV-05$/);
+  assert.equal(check.failures[0]?.id, 'seed 1');
+  assert.match(check.failures[0]?.got ?? '', /Replay: npm run -s sim -- --replay 1 --keep p\d --variant INV-09$/);
 });
 
 test('sittings add up in the report, and neither another kernel nor the same seeds again do', async () => {
