@@ -1,6 +1,6 @@
 /**
- * `npm run -s sim -- --seeds N [--from N] [--signer stub|real] [--threads N] [--variant INV-nn] [--variants] [--merge] [--json]`, or
- * `--replay SEED [--keep p0,f1]`. `--merge` adds the sitting to reports/sim.json.
+ * `npm run -s sim -- --seeds N [--from N] [--signer stub|real] [--threads N] [--variant INV-nn] [--variants] [--merge|--begin]
+ * [--json]`, or `--replay SEED [--keep p0,f1]`. `--merge` adds the sitting to reports/sim.json, `--begin` starts that report anew.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,6 +29,7 @@ const { values } = parseArgs({
     replay: { type: 'string' },
     keep: { type: 'string' },
     merge: { type: 'boolean', default: false },
+    begin: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 });
@@ -53,8 +54,9 @@ async function campaign(): Promise<void> {
     },
   });
   report(check, values.json);
-  if (!values.merge) return;
-  const kept = existsSync(REPORT) ? (JSON.parse(readFileSync(REPORT, 'utf8')) as SimReport) : undefined;
+  if (!values.merge && !values.begin) return;
+  const kept =
+    !values.begin && existsSync(REPORT) ? (JSON.parse(readFileSync(REPORT, 'utf8')) as SimReport) : undefined;
   writeFileSync(REPORT, `${JSON.stringify(mergeSitting(kept, check), null, 2)}\n`);
 }
 
