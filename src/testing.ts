@@ -1,6 +1,6 @@
 /**
  * `caseops/testing`: for tests of users. Seeded time and ids; a team's workers with fake tools; the kernel by given, when, then; scripted
- * stand-ins for models. Real leases and guards are not in here: run the case for those.
+ * stand-ins for models; and the simulator, which alone has the real leases and guards.
  */
 export { seededClock, type SeededClock } from './testing/seeded-clock.ts';
 export { seededIds } from './testing/seeded-ids.ts';
@@ -24,6 +24,7 @@ export type { Scenario } from './testing/simulation/scenario.ts';
 export type { Fault } from './testing/simulation/fault.ts';
 export type { Person } from './testing/simulation/person.ts';
 export type { Violation } from './testing/simulation/violation.ts';
+export type { Variant } from './testing/simulation/world.ts';
 export { createMemoryTarget, type MemoryTarget, type MemoryTargetOptions } from './testing/memory-effect-target.ts';
 export type { SimulatedAsk, SimulatedCase } from './testing/simulation/simulated-case.ts';
 export { builtInPlanner, scriptedPlanner, scriptedProposer } from './testing/scripted.ts';
