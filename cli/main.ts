@@ -50,6 +50,7 @@ function program(): Command {
   addRuns(root.command('runs').description('runs, newest first'));
   addApprovals(root.command('approvals').description('actions that wait for approval, and decisions'));
   addEffects(root.command('effects').description('the effect ledger'));
+  addErasing(root);
   addLooking(root);
   addDrills(root.command('drill').description('play what the product must withstand, on its real parts'));
   addPeople(root);
@@ -180,6 +181,31 @@ function addRuns(runs: Command): void {
     .addOption(as())
     .addOption(output())
     .action(run(async () => (await import('./commands/runs.ts')).runsMigrate));
+}
+
+function addErasing(root: Command): void {
+  const custodian = (): Option =>
+    new Option('--as <account>', 'who erases: a role, or role@tenant').default('custodian');
+  root
+    .command('retention')
+    .description('what is kept for how long')
+    .command('run')
+    .description('erase what the configured policies say is due; counts only, without --yes')
+    .option('--tenant <tenant>', 'whose; default: that of the account')
+    .option('--yes', 'erase it for good')
+    .addOption(custodian())
+    .addOption(output())
+    .action(run(async () => (await import('./commands/retention.ts')).retentionRun));
+  root
+    .command('erase')
+    .description('erase every ended run that mentions a subject, here and at the teams; counts only, without --yes')
+    .requiredOption('--subject <type:id>', 'such as member:m42')
+    .requiredOption('--reason <text>', 'why, for the tombstones')
+    .option('--tenant <tenant>', 'whose; default: that of the account')
+    .option('--yes', 'erase it for good')
+    .addOption(custodian())
+    .addOption(output())
+    .action(run(async () => (await import('./commands/retention.ts')).erase));
 }
 
 function addPeople(root: Command): void {

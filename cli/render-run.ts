@@ -12,6 +12,7 @@ export function renderRun(run: RunView): string {
     parts.push(
       `Waiting for ${['APPROVAL', 'CONTRACT', 'RESULT_CONFLICT'].includes(run.blocked.code) ? 'a decision' : 'an answer'}: ${run.blocked.question}`,
     );
+  if (run.erased !== null) parts.push(erasedLine(run.erased));
   for (const move of run.migrations)
     parts.push(
       `Migrated from plan ${move.fromVersion} to ${move.toVersion} by ${move.by} at ${move.at}: ${move.reason}`,
@@ -107,6 +108,13 @@ export function renderArrivals({ arrivals, arrivalCount }: RunView): string {
   ]);
   const head = `${arrivalCount} results changed nothing but their own record:`;
   return `${head}\n${table([['result', 'step', 'at', 'hash', 'why'], ...rows])}`;
+}
+
+function erasedLine({ scope, cause, by, at, tombstoneId }: NonNullable<RunView['erased']>): string {
+  const what =
+    scope === 'run' ? 'What this run asked, found and said was erased' : 'The artifacts of this run were erased';
+  const why = cause.kind === 'policy' ? `by policy after ${cause.olderThanDays} days` : 'on request';
+  return `${what} at ${at} ${why}, by ${by} (${tombstoneId}). Its log still verifies.`;
 }
 
 /** What a person would type next. */

@@ -23,7 +23,9 @@ const KIND: Readonly<Record<string, string>> = {
 export function renderWhy(why: WhyView): string {
   const verdict = why.holds
     ? tone('ok', `holds: ${why.linkCount} of ${why.linkCount} links verified`)
-    : tone('bad', `broken: ${why.brokenCount} of ${why.linkCount} links do not hold`);
+    : why.brokenCount === 0
+      ? tone('warn', `erased: ${why.erasedCount} of ${why.linkCount} links are not kept any more`)
+      : tone('bad', `broken: ${why.brokenCount} of ${why.linkCount} links do not hold`);
   const lines = [...wrap(`“${why.text}”`, COLUMNS), `${verdict}  ${tone('quiet', `${why.runId}#${why.key}`)}`];
   why.branches.forEach((branch, index) => {
     const last = index === why.branches.length - 1;
@@ -34,7 +36,7 @@ export function renderWhy(why: WhyView): string {
       const kind =
         link.verdict === 'Broken'
           ? 'bad'
-          : link.verdict === 'not checked' || link.verdict === 'Not needed'
+          : link.verdict === 'not checked' || link.verdict === 'Erased' || link.verdict === 'Not needed'
             ? 'quiet'
             : 'ok';
       lines.push(

@@ -3,6 +3,7 @@ export { CaseOpsError, ERROR_CODES, type ErrorCode, type ErrorKind, type ErrorRe
 export type { Finding, Plan } from '#contracts/plan.ts';
 export type { ClaimView, RunSummary, RunView, StepView, WhyLink, WhyView } from '#contracts/run-view.ts';
 export type { AgentView, PlanPreview, RunDesk } from '#ports/run-desk.ts';
+export type { RetentionDesk, RetentionPolicy, RetentionReport, StoreReport } from '#ports/retention-desk.ts';
 export type { ApprovalRow, ApprovalState } from '#contracts/approval.ts';
 export type { EffectRow, EffectState } from '#contracts/effect-row.ts';
 export type { ApprovalDesk, DecideRequest, ReconcileRequest } from '#ports/approval-desk.ts';

@@ -17,6 +17,7 @@ export async function why(
     if (options.output === 'json') printJson(views);
     else if (options.output === 'jsonl') printLines(views);
     else print(views.map(renderWhy).join('\n\n'));
-    return views.every((view) => view.holds) ? EXIT.ok : EXIT.error;
+    if (views.some((view) => view.brokenCount > 0)) return EXIT.error;
+    return views.every((view) => view.holds) ? EXIT.ok : EXIT.noData;
   });
 }

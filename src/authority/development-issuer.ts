@@ -45,8 +45,8 @@ export interface DevelopmentIssuer {
   grantFor(account: string): RootGrant;
 }
 
-/** `<role>@<tenant>`. Approvers and auditors may read and decide; only requesters may have something done in their name. */
-export type DevelopmentAccount = `${'requester' | 'approver' | 'auditor'}@${string}`;
+/** `<role>@<tenant>`. Approvers and auditors may read and decide, custodians erase; only requesters may have something done in their name. */
+export type DevelopmentAccount = `${'requester' | 'approver' | 'auditor' | 'custodian'}@${string}`;
 
 /** Of an installation that names none. */
 export const DEVELOPMENT_ACCOUNTS: readonly DevelopmentAccount[] = [

@@ -8,6 +8,7 @@ import type { Usage } from './budget.ts';
 import type { AdoptedTool, PermittedCall, RefusedCall, SettledCall } from './call-events.ts';
 import type { CapabilitySnapshot } from './capability-snapshot.ts';
 import type { EarlierResult, PresentGrant } from './earlier-result.ts';
+import type { ErasedBody } from './erasure.ts';
 import type { ErrorRecord } from './error.ts';
 import type { Evidence } from './evidence.ts';
 import type { BlockedReason, Origin, Proposer } from './event.ts';
@@ -236,6 +237,8 @@ export type Command =
   | (Base & { readonly kind: 'permitCall'; readonly call: PermittedCall })
   | (Base & { readonly kind: 'refuseCall'; readonly call: RefusedCall })
   | (Base & { readonly kind: 'settleCall'; readonly settled: SettledCall })
+  /** Notes that bodies and artifacts of an ended run are taken out. The store does it in the same transaction. */
+  | (Base & { readonly kind: 'erase'; readonly erased: Omit<ErasedBody, 'uptoSeq' | 'claims'> })
   /** The program makes no more calls. */
   | (Base & { readonly kind: 'closeCalls' })
   /** What the run needs cannot be had: the driver tried and tells the last failure. */

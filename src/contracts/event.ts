@@ -10,6 +10,7 @@ import { CALL_EVENT_BODIES, governedOrigin } from './call-events.ts';
 import { capabilityCard } from './capability-snapshot.ts';
 import { EFFECT_EVENT_BODIES } from './effect-events.ts';
 import { resultOrigin } from './earlier-result.ts';
+import { bodyErased, erasedBody } from './erasure.ts';
 import { errorRecord } from './error.ts';
 import { evidence, toolCall } from './evidence.ts';
 import { goalContract } from './goal.ts';
@@ -227,7 +228,8 @@ export const EVENT_BODIES = {
   }),
   /** A model's proposal inside the step's worker, with what was decided about it. */
   'worker.proposed': proposalRecord.extend(at),
-  'artifact.received': z.strictObject({ ...artifactHead, sizeBytes: z.int().min(0) }),
+  /** `artifactRef`: where its bytes are kept, also those that are not accepted. */
+  'artifact.received': z.strictObject({ ...artifactHead, sizeBytes: z.int().min(0), artifactRef: digest.optional() }),
   'artifact.accepted': z.strictObject({
     ...artifactHead,
     schemaId: z.string().max(256),
@@ -268,6 +270,10 @@ export const EVENT_BODIES = {
   'run.recovered': z.strictObject({ pausedMs: z.int().min(0), checked: z.array(name).max(32), fence: z.int().min(0) }),
   'answer.composed': z.strictObject({ answer }),
   'answer.refused': z.strictObject({ error: errorRecord }),
+  /** A tombstone: what was taken out of an ended run. The one event that follows its end for that. */
+  'run.erased': erasedBody,
+  /** What is read where a body is gone; never decided, never sealed: its hash is that of the event that it was. */
+  'body.erased': bodyErased,
   'run.ended': z.strictObject({ result: runResult, needsHuman: z.boolean(), reason: z.string().max(1_000).optional() }),
 } as const satisfies Record<string, z.ZodType>;
 
@@ -275,7 +281,9 @@ export type EventKind = keyof typeof EVENT_BODIES;
 export type EventBody<K extends EventKind = EventKind> = z.infer<(typeof EVENT_BODIES)[K]>;
 
 /** An event before it is sealed into the chain. */
-export type EventDraft = { [K in EventKind]: { readonly kind: K; readonly body: EventBody<K> } }[EventKind];
+export type EventDraft = {
+  [K in Exclude<EventKind, 'body.erased'>]: { readonly kind: K; readonly body: EventBody<K> };
+}[Exclude<EventKind, 'body.erased'>];
 
 const envelope = {
   tenant,

@@ -20,6 +20,7 @@ export const effectId = z.templateLiteral(['eff_', body]);
 export const receiptId = z.templateLiteral(['rcp_', body]);
 export const sessionId = z.templateLiteral(['ses_', body]);
 export const snapshotId = z.templateLiteral(['cap_', body]);
+export const tombstoneId = z.templateLiteral(['tmb_', body]);
 export const callId = z.templateLiteral(['call_', body]);
 
 export type RunId = z.infer<typeof runId>;
@@ -35,6 +36,7 @@ export type EffectId = z.infer<typeof effectId>;
 export type ReceiptId = z.infer<typeof receiptId>;
 export type SessionId = z.infer<typeof sessionId>;
 export type SnapshotId = z.infer<typeof snapshotId>;
+export type TombstoneId = z.infer<typeof tombstoneId>;
 export type CallId = z.infer<typeof callId>;
 
 /** A tenant name such as `t9` or `tenant-demo`. Always compared exactly, never folded. */

@@ -7,6 +7,7 @@ import { missingStep, unsaid } from './answer.ts';
 import { budget } from './budget.ts';
 import { claim } from './claim.ts';
 import { effectRow } from './effect-row.ts';
+import { erasureView } from './erasure.ts';
 import { errorRecord } from './error.ts';
 import { blockedReason, EVENT_BODIES, proposer } from './event.ts';
 import { evidence } from './evidence.ts';
@@ -95,6 +96,8 @@ export const runView = z.strictObject({
   findings: z.array(finding),
   steps: z.array(stepView),
   blocked: blockedReason.nullable(),
+  /** What was taken out of the run since it ended; the latest. */
+  erased: erasureView.nullable(),
   /** Each move to other contracts than those it was planned with: by whom, why, and from which plan to which. */
   migrations: z.array(
     z.strictObject({
@@ -187,6 +190,7 @@ export const whyLink = z.strictObject({
     'Inside parent',
     'Not needed',
     'Broken',
+    'Erased',
     'not checked',
   ]),
   /** References, digests and times of this link, by name. */
@@ -203,6 +207,8 @@ export const whyView = z.strictObject({
   holds: z.boolean(),
   linkCount: z.int().min(0),
   brokenCount: z.int().min(0),
+  /** Links that a tombstone stands for: they cannot be shown any more, and nothing says that they were wrong. */
+  erasedCount: z.int().min(0),
   branches: z.array(z.strictObject({ anchor: z.string(), links: z.array(whyLink) })),
 });
 export type WhyView = z.infer<typeof whyView>;

@@ -28,6 +28,7 @@ import { previewPlan } from './plan-preview.ts';
 import type { EffectParts } from './propose-effect.ts';
 import { answerRun, submitRun } from './run-intake.ts';
 import { createGoalRate } from './goal-rate.ts';
+import { viewErased } from './erased-view.ts';
 import { errorOf } from './refusal.ts';
 import { summaryOf, viewRun } from './run-view.ts';
 
@@ -70,7 +71,8 @@ export function createRunDesk(options: RunDeskOptions): RunDesk {
     return state;
   };
   const approvals = createApprovalDesk({ ...options, ...(options.effects ?? noEffects) });
-  const view = async (grant: RootGrant, runId: string): Promise<RunView> => viewRun(store, await seen(grant, runId));
+  const view = async (grant: RootGrant, runId: string): Promise<RunView> =>
+    (await viewErased(store, refOf(grant, runId))) ?? viewRun(store, await seen(grant, runId));
   return {
     view,
     submit: async (grant, request) => {
@@ -80,11 +82,13 @@ export function createRunDesk(options: RunDeskOptions): RunDesk {
     quota: ({ tenant }) => rate.quota(tenant),
     list: (grant, query) => listRuns(store, grant, query),
     async settled(grant, runId, signal) {
+      const erased = await viewErased(store, refOf(grant, runId));
+      if (erased !== undefined) return erased;
       await seen(grant, runId);
       return viewRun(store, await driver.settled(refOf(grant, runId), signal));
     },
     async *follow(grant, { runId, afterSeq }, signal) {
-      await seen(grant, runId);
+      await view(grant, runId);
       yield* followRun(options, { ref: refOf(grant, runId), afterSeq }, signal);
     },
     async answer(grant, runId, input) {
@@ -93,7 +97,7 @@ export function createRunDesk(options: RunDeskOptions): RunDesk {
     },
     ...concernedCalls(options, { seen, view }),
     async why(grant, runId, claim) {
-      await seen(grant, runId);
+      await view(grant, runId);
       return options.why(refOf(grant, runId), claim);
     },
     ...approvals,

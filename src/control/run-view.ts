@@ -61,6 +61,7 @@ function runViewOf(
     findings: accepted === undefined ? [...state.lastFindings] : [],
     steps: [...state.steps.values()].map((step) => stepView(step, state)),
     blocked: state.blocked ?? null,
+    erased: erasureOf(state),
     migrations: state.migrations.map(migrationView),
     revisions: state.revisions.map(revisionView),
     arrivals: state.arrivals.map((arrival) => ({ ...arrival })),
@@ -115,6 +116,13 @@ function claimViews(state: RunState): RunView['claims'] {
       return [{ ...item, ref: anchorAtVersion(item), observedIn: earlier.get(id) ?? null }];
     }),
   }));
+}
+
+function erasureOf({ erasures }: RunState): RunView['erased'] {
+  const last = erasures.at(-1);
+  if (last === undefined) return null;
+  const { tombstoneId, scope, cause, by, at } = last;
+  return { tombstoneId, scope, cause, by, at };
 }
 
 function migrationView({ from, to, ...rest }: Migration): RunView['migrations'][number] {

@@ -1,6 +1,7 @@
 /** A run as the store has it, read back and checked: its whole log with the chain verified, and its artifacts with their digests. INV-11. */
 import type { Artifact } from '#contracts/artifact.ts';
 import type { RunRef } from '#contracts/command.ts';
+import type { Tombstone } from '#contracts/erasure.ts';
 import type { EffectRow } from '#contracts/effect-row.ts';
 import type { RunEvent } from '#contracts/event.ts';
 import type { RunId, StepId } from '#contracts/ids.ts';
@@ -31,6 +32,8 @@ export interface RunRecord {
   readonly effectProofs: ReadonlyMap<StepId, EffectProof>;
   /** The runs whose results this one took over, as far as they exist. */
   readonly earlier: ReadonlyMap<RunId, RunRecord>;
+  /** Of those, the ones that were erased whole since. */
+  readonly erased: ReadonlyMap<RunId, Tombstone>;
   readonly leases: ReadonlyMap<string, LeaseRow>;
   readonly effects: readonly EffectRow[];
   /** Why the effect ledger does not read back: then nothing is shown by it. */
@@ -43,12 +46,27 @@ export async function readRunRecord(store: Store, ref: RunRef): Promise<RunRecor
   const runIds = new Set([...(record?.state.steps.values() ?? [])].flatMap(({ origin }) => origin?.runId ?? []));
   if (record === undefined || runIds.size === 0) return record;
   const earlier = new Map<RunId, RunRecord>();
+  const erased = new Map<RunId, Tombstone>();
   for (const runId of runIds) {
     // Only what was settled first-hand is taken over: there is nothing behind an earlier run.
     const other = await readOne(store, { tenant: ref.tenant, runId });
     if (other !== undefined) earlier.set(runId, other);
+    else await noteErased(store, { tenant: ref.tenant, runId }, erased);
   }
-  return { ...record, earlier };
+  return { ...record, earlier, erased };
+}
+
+async function noteErased(store: Store, ref: RunRef, erased: Map<RunId, Tombstone>): Promise<void> {
+  const tombstone = await erasedRun(store, ref);
+  if (tombstone !== undefined) erased.set(ref.runId, tombstone);
+}
+
+/** The tombstone of a run that was erased whole and whose envelopes still hold in their chain; undefined for every other. */
+export async function erasedRun(store: Store, ref: RunRef): Promise<Tombstone | undefined> {
+  const events = await allEvents(store, ref);
+  const last = events.findLast((event) => event.kind === 'run.erased' && event.body.scope === 'run');
+  if (last?.kind !== 'run.erased' || !verifyChain({ ref, seq: 0, hash: '' }, events).ok) return undefined;
+  return { ...last.body, at: last.at };
 }
 
 async function readOne(store: Store, ref: RunRef): Promise<RunRecord | undefined> {
@@ -76,6 +94,7 @@ async function readOne(store: Store, ref: RunRef): Promise<RunRecord | undefined
     artifacts,
     artifactFaults,
     earlier: new Map(),
+    erased: new Map(),
     effectProofs: await readEffectProofs(store, ref, state),
     leases: new Map(leases.map((row) => [row.leaseId, row])),
     effects,
@@ -83,7 +102,8 @@ async function readOne(store: Store, ref: RunRef): Promise<RunRecord | undefined
   };
 }
 
-async function allEvents(store: Store, ref: RunRef): Promise<readonly RunEvent[]> {
+/** The whole log, page by page. */
+export async function allEvents(store: Store, ref: RunRef): Promise<readonly RunEvent[]> {
   const events: RunEvent[] = [];
   while (events.length < EVENT_COUNT_MAX) {
     const page = await store.events(ref, events.at(-1)?.seq ?? 0, PAGE_COUNT);

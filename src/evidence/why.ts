@@ -5,6 +5,7 @@
 import type { Answer } from '#contracts/answer.ts';
 import type { Claim, SlotFormat } from '#contracts/claim.ts';
 import type { RunRef } from '#contracts/command.ts';
+import type { Tombstone } from '#contracts/erasure.ts';
 import { CaseOpsError } from '#contracts/error.ts';
 import { anchorAtVersion, type Evidence } from '#contracts/evidence.ts';
 import type { StepId } from '#contracts/ids.ts';
@@ -18,7 +19,8 @@ import { absenceLinks } from './why-absence.ts';
 import { earlierLink } from './why-earlier.ts';
 import { effectLinks } from './why-effect.ts';
 import { broken, link } from './why-link.ts';
-import { readRunRecord, type RunRecord } from './run-record.ts';
+import { erasedRun, readRunRecord, type RunRecord } from './run-record.ts';
+import { erasedClaims, erasedLink } from './why-erased.ts';
 import { stepLinks } from './why-step.ts';
 
 /**
@@ -30,6 +32,11 @@ export async function explainClaims(
   asked: { readonly ref: RunRef; readonly claim: string | undefined },
 ): Promise<readonly WhyView[]> {
   const record = await readRunRecord(store, asked.ref);
+  if (record === undefined) {
+    const tombstone = await erasedRun(store, asked.ref);
+    const gone = tombstone === undefined ? [] : erasedClaims(asked.ref.runId, tombstone, asked.claim);
+    if (gone.length > 0) return gone;
+  }
   const answer = record?.state.answer;
   if (record === undefined || answer === undefined)
     throw new CaseOpsError('ERR_NOT_FOUND', `Run ${asked.ref.runId} has no answer to explain.`, { at: 'evidence' });
@@ -64,14 +71,16 @@ function explain(record: RunRecord, answer: Answer, claim: Claim): WhyView {
         });
   const links = branches.flatMap((branch) => branch.links);
   const brokenCount = links.filter(({ verdict }) => verdict === 'Broken').length;
+  const erasedCount = links.filter(({ verdict }) => verdict === 'Erased').length;
   return {
     runId: record.ref.runId,
     claimId: claim.claimId,
     key: claim.key,
     text: claim.text,
-    holds: brokenCount === 0 && links.length > 0,
+    holds: brokenCount + erasedCount === 0 && links.length > 0,
     linkCount: links.length,
     brokenCount,
+    erasedCount,
     branches,
   };
 }
@@ -102,6 +111,8 @@ function evidenceLinks(record: RunRecord, claim: Claim, item: Evidence): readonl
     trust: item.trust,
     digest: item.digest,
   };
+  const gone = step === undefined ? tombstoneFor(record, item) : undefined;
+  if (gone !== undefined) return [claimLink(record, claim), erasedLink('evidence', ref, gone)];
   if (step === undefined)
     return [
       claimLink(record, claim),
@@ -124,6 +135,18 @@ function originLinks(record: RunRecord, of: { readonly item: Evidence; readonly 
   }
   const proof = record.effectProofs.get(of.stepId);
   return proof === undefined ? stepLinks(record, of) : effectLinks(record, { stepId: of.stepId, proof });
+}
+
+/** The tombstone that took the artifact of this evidence: of this run, or of the one that it was taken over from. */
+function tombstoneFor(record: RunRecord, item: Evidence): Tombstone | undefined {
+  for (const { result, origin } of record.state.steps.values()) {
+    const ref = result?.artifactRef;
+    if (ref === undefined || !result?.evidence.some(({ evidenceId }) => evidenceId === item.evidenceId)) continue;
+    const owner = origin === undefined ? record : record.earlier.get(origin.runId);
+    const whole = origin === undefined ? undefined : record.erased.get(origin.runId);
+    return whole ?? owner?.state.erasures.find(({ artifacts }) => artifacts.includes(ref));
+  }
+  return undefined;
 }
 
 /** The step whose accepted artifact or effect, as stored now, holds exactly this evidence. */

@@ -64,3 +64,43 @@ test('the text of a body is the same whether this process sealed the event or re
     assert.deepEqual(verifyChain(HEAD, [read]).ok, true);
   }
 });
+
+const TOMBSTONE = {
+  tombstoneId: 'tmb_1',
+  scope: 'run',
+  cause: { kind: 'policy', policyDigest: digestOf('policy'), olderThanDays: 30 },
+  by: 'custodian@t9',
+  uptoSeq: 2,
+  artifacts: [],
+  claims: [],
+} as const;
+
+/** The chain without its bodies, and with the tombstone that says so. */
+function erased(uptoSeq = 2): RunEvent[] {
+  const events = chain();
+  const last = events.at(-1);
+  assert.ok(last !== undefined);
+  const body = { ...TOMBSTONE, uptoSeq, artifacts: [], claims: [] };
+  const tombstone = sealEvent({ ...HEAD, seq: last.seq, hash: last.hash }, { kind: 'run.erased', body }, BY);
+  const gone = events.map((event): RunEvent => {
+    const { kind } = event;
+    return { ...event, kind: 'body.erased', body: { kind, tombstoneId: 'tmb_1' } };
+  });
+  return [...gone, tombstone];
+}
+
+test('a chain whose bodies a tombstone took holds; without the tombstone, or beyond it, they are missing: INV-11', () => {
+  assert.equal(verifyChain(HEAD, erased()).ok, true);
+  const without = verifyChain(HEAD, erased().slice(0, 2));
+  assert.deepEqual([without.ok, !without.ok && without.seq], [false, 1]);
+  const beyond = verifyChain(HEAD, erased(1));
+  assert.ok(!beyond.ok && beyond.seq === 2 && /no tombstone/.test(beyond.got));
+});
+
+test('an erased event is still the one that was sealed: its kind, time and place cannot be changed: INV-11', () => {
+  const [first, second, tombstone] = erased();
+  assert.ok(first?.kind === 'body.erased' && second !== undefined && tombstone !== undefined);
+  const other = { ...first, body: { ...first.body, kind: 'run.ended' } };
+  assert.equal(verifyChain(HEAD, [other, second, tombstone]).ok, false);
+  assert.equal(verifyChain(HEAD, [{ ...first, at: '2026-07-22T15:00:09.000Z' }, second, tombstone]).ok, false);
+});

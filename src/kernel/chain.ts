@@ -13,7 +13,7 @@ export interface ChainHead {
 }
 
 /** The event's hash: over everything but `body` (covered by bodyDigest) and `hash` itself. */
-function hashOf(event: Omit<RunEvent, 'hash' | 'body'>): Digest {
+function hashOf(event: Omit<RunEvent, 'hash' | 'body' | 'kind'> & { readonly kind: string }): Digest {
   const { tenant, runId, seq, kind, schemaVersion, at, actor, prev, bodyDigest } = event;
   return digestOf({ tenant, runId, seq, kind, schemaVersion, at, actor, prev, bodyDigest });
 }
@@ -67,21 +67,32 @@ export type ChainVerdict =
   | { readonly ok: true; readonly head: ChainHead }
   | { readonly ok: false; readonly seq: number; readonly expected: string; readonly got: string };
 
-/** Verifies events in order from `head`; names the first event that does not hold. */
+/**
+ * Verifies events in order from `head`; names the first event that does not hold. A body that is gone is as good as there when a later
+ * tombstone of the same events says that it was taken; without one it is missing. INV-11.
+ */
 export function verifyChain(head: ChainHead, events: Iterable<RunEvent>): ChainVerdict {
   let { seq, hash } = head;
+  const gone: Extract<RunEvent, { readonly kind: 'body.erased' }>[] = [];
+  const tombs = new Map<string, number>();
   for (const event of events) {
     const broken = (expected: string, got: string): ChainVerdict => ({ ok: false, seq: seq + 1, expected, got });
     if (event.tenant !== head.ref.tenant || event.runId !== head.ref.runId)
       return broken(`${head.ref.tenant}/${head.ref.runId}`, `${event.tenant}/${event.runId}`);
     if (event.seq !== seq + 1) return broken(`seq ${seq + 1}`, `seq ${event.seq}`);
     if (event.prev !== hash) return broken(`prev ${hash}`, `prev ${event.prev}`);
-    const body = digestOf(event.body);
+    const isGone = event.kind === 'body.erased';
+    const body = isGone ? event.bodyDigest : digestOf(event.body);
     if (event.bodyDigest !== body) return broken(`body ${event.bodyDigest}`, `body ${body}`);
-    const own = hashOf(event);
+    const own = hashOf(isGone ? { ...event, kind: event.body.kind } : event);
     if (event.hash !== own) return broken(`hash ${own}`, `hash ${event.hash}`);
+    if (isGone) gone.push(event);
+    if (event.kind === 'run.erased') tombs.set(event.body.tombstoneId, event.body.uptoSeq);
     seq = event.seq;
     hash = event.hash;
   }
+  const loose = gone.find(({ seq: of, body }) => of > (tombs.get(body.tombstoneId) ?? 0));
+  if (loose !== undefined)
+    return { ok: false, seq: loose.seq, expected: `body ${loose.bodyDigest}`, got: 'no body, and no tombstone for it' };
   return { ok: true, head: { ref: head.ref, seq, hash } };
 }

@@ -61,7 +61,7 @@ function takeArtifact(
       kind: 'step.started',
       body: { stepId, attempt: number, planVersion, dispatchId, taskId, contextId },
     });
-  draft.events.push({ kind: 'artifact.received', body: { ...head, sizeBytes } });
+  draft.events.push({ kind: 'artifact.received', body: { ...head, sizeBytes, artifactRef } });
   const verdict = judge(state, command, { step, attempt: started });
   if (verdict.verdict === 'accepted') {
     const { schemaId, evidence } = artifact;

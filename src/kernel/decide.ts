@@ -25,6 +25,7 @@ import {
 import { decideCancel, decideCompose, decideSettleCancel } from './decide-end.ts';
 import { decideAdmit, decideClarify, decideReceive } from './decide-goal.ts';
 import { decideGiveUp } from './decide-give-up.ts';
+import { decideErase } from './decide-erase.ts';
 import { decideMigrate } from './decide-migrate.ts';
 import { decidePropose } from './decide-plan.ts';
 import { decideNoteProposal } from './decide-proposal.ts';
@@ -88,6 +89,7 @@ const DECIDERS: { readonly [K in Kind]: Decider<K> } = {
   refuseCall: decideRefuse,
   settleCall: decideSettle,
   closeCalls: decideClose,
+  erase: decideErase,
   giveUp: decideGiveUp,
   requestApproval: decideRequestApproval,
   decideApproval,

@@ -74,6 +74,7 @@ export function openRun(event: Received): RunState {
     inFlight: new Set(),
     questions: new Map(),
     held: new Map(),
+    erasures: [],
     migrations: [],
     revisions: [],
     approvals: new Map(),
@@ -250,6 +251,10 @@ const APPLY: { readonly [K in EventKind]: (state: RunState, event: EventMap[K]) 
     state.answerError ??= body.error;
     state.errors.push(body.error);
   },
+  'run.erased': (state, { body, at }) => {
+    state.erasures.push({ ...body, at });
+  },
+  'body.erased': recordOnly,
   'run.ended': (state, { body, at }) => {
     endPause(state, at);
     state.phase = 'ended';

@@ -15,6 +15,7 @@ type End =
   | 'cancel.settled'
   | 'run.recovered'
   | 'answer.refused'
+  | 'run.erased'
   | 'run.ended';
 
 /** Claims with what supports each. A fact or an absence that nothing supports is a violation of INV-03. */
@@ -70,6 +71,11 @@ export function addEnd({ draft, run }: GraphFold, event: Event<End>): void {
       const { code, kind } = event.body.error;
       const error = draft.node({ kind: 'error', ref: String(event.seq), status: kind, detail: { code } });
       return draft.edge('BLOCKED_BY', run, error);
+    }
+    case 'run.erased': {
+      const { tombstoneId, scope, by, artifacts } = event.body;
+      const tomb = decision('erased', { tombstoneId, scope, by, artifactCount: String(artifacts.length) });
+      return draft.edge('VALIDATED_BY', run, tomb);
     }
     case 'run.ended':
       return draft.status(run, event.body.result);

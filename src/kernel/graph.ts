@@ -94,6 +94,7 @@ function addEvent(builder: Builder, event: RunEvent): void {
     case 'cancel.settled':
     case 'run.recovered':
     case 'answer.refused':
+    case 'run.erased':
     case 'run.ended':
       return addEnd(into, event);
     // Waiting for a turn decides nothing about the goal; what a model proposed is no context, what was called is in the artifact; a tool is
@@ -104,6 +105,7 @@ function addEvent(builder: Builder, event: RunEvent): void {
     case 'tool.adopted':
     case 'budget.reserved':
     case 'budget.settled':
+    case 'body.erased':
       return undefined;
   }
 }

@@ -163,6 +163,7 @@ const RECORDS: ReadonlySet<EventKind> = new Set([
   'effect.unknown',
   'effect.reconciled',
   'effect.compensated',
+  'run.erased',
 ]);
 
 function planVersionOf({ kind, body }: RunEvent): number | undefined {

@@ -7,6 +7,7 @@ import type { Answer } from '#contracts/answer.ts';
 import type { CapabilityCard } from '#contracts/capability-snapshot.ts';
 import type { RunRef } from '#contracts/command.ts';
 import type { ResultOrigin } from '#contracts/earlier-result.ts';
+import type { Tombstone } from '#contracts/erasure.ts';
 import type { ErrorRecord } from '#contracts/error.ts';
 import type { Evidence, ToolCall } from '#contracts/evidence.ts';
 import type { BlockedReason, EventBody, MovedField, Origin, Rival } from '#contracts/event.ts';
@@ -140,6 +141,8 @@ export interface RunState {
   planRejectedCount: number;
   lastFindings: readonly Finding[];
   accepted: AcceptedPlan | undefined;
+  /** What was taken out of the run since it ended, oldest first. */
+  readonly erasures: Tombstone[];
   /** Each move to other contracts, oldest first. */
   readonly migrations: Migration[];
   readonly revisions: Revision[];

@@ -42,6 +42,7 @@ test('a run that a span asked for is in that trace; another has a trace of its o
   assert.equal(traceparentOfRun('run_1', asked), `00-${TRACE}-${spanIdOf('run_1')}-00`);
   assert.notEqual(traceIdOfRun('run_1', central), traceIdOfRun('run_2', central));
   assert.equal(traceIdOfRun('run_1', central), traceIdOfRun('run_1', governed));
+  assert.equal(traceIdOfRun('run_1', central), traceIdOfRun('run_1', undefined), 'of a run whose origin was erased');
   assert.ok(parseTraceparent(traceparentOfRun('run_1', central))?.sampled);
 });
 

@@ -39,8 +39,11 @@ export function spanIdOf(id: RunId | DispatchId): string {
 }
 
 /** The trace that brought the run, or one of the run's own. */
-export function traceIdOfRun(runId: RunId, origin: Origin): string {
-  return callerOf(origin)?.traceId ?? digestOfBytes(`trace ${runId}`).slice(PREFIX_LENGTH, PREFIX_LENGTH + 32);
+export function traceIdOfRun(runId: RunId, origin: Origin | undefined): string {
+  return (
+    (origin === undefined ? undefined : callerOf(origin))?.traceId ??
+    digestOfBytes(`trace ${runId}`).slice(PREFIX_LENGTH, PREFIX_LENGTH + 32)
+  );
 }
 
 /** The header of a run's span, or of an attempt's when its dispatch is named. */

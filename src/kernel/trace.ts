@@ -34,6 +34,7 @@ export function traceClaim(graph: ContextGraph, claimId: string, leases?: readon
     holds: brokenCount === 0,
     linkCount: links.length,
     brokenCount,
+    erasedCount: 0,
     branches,
   };
 }

@@ -19,4 +19,6 @@ export interface ArtifactStore {
   get(tenant: Tenant, digest: Digest): Promise<Uint8Array | undefined>;
   /** Whether something is stored there; says nothing about its condition. */
   has(tenant: Tenant, digest: Digest): Promise<boolean>;
+  /** Takes the bytes away for good; whether there were any. Only an erasure does. */
+  remove(tenant: Tenant, digest: Digest): Promise<boolean>;
 }

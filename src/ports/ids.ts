@@ -13,6 +13,7 @@ import type {
   RunId,
   SessionId,
   SnapshotId,
+  TombstoneId,
 } from '#contracts/ids.ts';
 
 interface IdOfKind {
@@ -30,6 +31,7 @@ interface IdOfKind {
   ses: SessionId;
   cap: SnapshotId;
   call: CallId;
+  tmb: TombstoneId;
 }
 
 /** Fresh ids by kind; unique in the deployment. The seeded adapter repeats the same sequence. */

@@ -132,6 +132,27 @@ export interface ApprovalQuery {
   readonly limit: number;
 }
 
+/**
+ * What is taken out of an ended run, decided and sealed before (`decide` with `erase`): the tombstone is the next event of its chain, and
+ * says up to which event bodies go. Rows stand in for those that the run has, with references only.
+ */
+export interface Erasure {
+  readonly tombstone: Extract<RunEvent, { readonly kind: 'run.erased' }>;
+  /** The checkpoint after it. */
+  readonly head: RunHead;
+  readonly artifacts: readonly Digest[];
+  readonly approvals: readonly ApprovalRow[];
+  readonly effects: readonly EffectRow[];
+  readonly leases: readonly LeaseRow[];
+}
+
+export type EraseOutcome =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly conflict: 'missing' }
+  /** It has not ended: nothing is taken out of what is under way. */
+  | { readonly ok: false; readonly conflict: 'phase'; readonly phase: RunPhase }
+  | { readonly ok: false; readonly conflict: 'sequence'; readonly actualSeq: number };
+
 export interface LockTaken {
   readonly fence: number;
   /** When the previous owner was last known alive; undefined on a fresh lock. */
@@ -201,6 +222,14 @@ export interface Store extends AsyncDisposable {
   approval(tenant: Tenant, approvalId: ApprovalId): Promise<ApprovalRow | undefined>;
   /** Latest request first. */
   approvalList(query: ApprovalQuery): Promise<readonly ApprovalRow[]>;
+
+  /**
+   * Takes bodies, artifacts and values out of an ended run, whole or not at all; the same erasure again changes nothing. Bodies that are
+   * gone are read as `body.erased`.
+   */
+  erase(erasure: Erasure): Promise<EraseOutcome>;
+  /** Drops artifacts that an erasure named, wherever they lie; returns how many there were. Harmless when repeated. */
+  dropArtifacts(tenant: Tenant, digests: readonly Digest[]): Promise<number>;
 
   /** Called after each durable commit with its events; returns the function that stops it. */
   onCommit(listener: (events: readonly RunEvent[], head: RunHead) => void): () => void;

@@ -34,11 +34,19 @@ const users = z.strictObject({
   roles: z.record(
     z.string().min(1).max(128),
     z.strictObject({
-      roles: z.array(z.enum(['requester', 'approver', 'auditor'])).min(1),
+      roles: z.array(z.enum(['requester', 'approver', 'auditor', 'custodian'])).min(1),
       purposes: z.array(allowed).max(64).default([]),
       actions: z.array(action).max(256).default([]),
     }),
   ),
+});
+
+/** After how many days since a run's last change what it left is erased by `caseops retention run`; left out: kept. */
+const retention = z.strictObject({
+  /** The delivered bytes. */
+  artifactsDays: z.int().min(0).max(36_500).optional(),
+  /** Everything but references: the bodies of events, and what rows beside them say. The artifacts go with them, and every graph. */
+  eventsDays: z.int().min(0).max(36_500).optional(),
 });
 
 const schema = z.strictObject({
@@ -107,6 +115,8 @@ const schema = z.strictObject({
       toolServers: z.record(name, z.strictObject({ callsInFlightMax: count })).default({}),
     })
     .prefault({}),
+  /** For every tenant, and for those that are named instead. */
+  retention: retention.extend({ tenants: z.record(name, retention).default({}) }).prefault({}),
   /** Where spans and log lines go; the environment's OTEL_EXPORTER_OTLP_* and CASEOPS_LOG_LEVEL come before it. */
   telemetry: telemetryConfig
     .extend({

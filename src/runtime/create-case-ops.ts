@@ -6,6 +6,7 @@
 import { CaseOpsError } from '#contracts/error.ts';
 import type { RootGrant } from '#contracts/lease.ts';
 import type { Phraser, Planner } from '#ports/model.ts';
+import type { RetentionDesk } from '#ports/retention-desk.ts';
 import type { RunDesk } from '#ports/run-desk.ts';
 import type { Secrets } from '#ports/secrets.ts';
 import type { StoreOpener } from '#ports/store.ts';
@@ -73,6 +74,8 @@ export interface CaseOps extends RunCalls, AsyncDisposable {
   readonly pageLink: (account: string, path: string) => string;
   /** Everything that may be asked of runs, with a grant. */
   readonly desk: RunDesk;
+  /** Retention and deletion, with a grant of a custodian. */
+  readonly retention: RetentionDesk;
   /** The grant of a development identity. */
   readonly grantOf: (account: string) => RootGrant;
   /** What whoever serves a team for this deployment pins. */
@@ -108,7 +111,6 @@ export async function createCaseOps(options: CaseOpsOptions = {}): Promise<CaseO
     ...options,
     ...settings,
     url: server.url,
-    store: settings.store,
     artifacts: config.artifacts.kind === 'files' ? undefined : await parts.openArtifacts(config.artifacts, settings),
     keys,
     telemetry,
@@ -118,6 +120,7 @@ export async function createCaseOps(options: CaseOpsOptions = {}): Promise<CaseO
   const supervisor = stack.use(await parts.createSupervisor(started));
   edge = parts.createHttpEdge({
     desk: supervisor.desk,
+    retention: supervisor.retention,
     authenticate: (token) => people.verify(token),
     token: (request) => supervisor.issuer.handleTokenRequest(request),
     jwks: () => supervisor.issuer.jwks(),
@@ -136,13 +139,18 @@ export async function createCaseOps(options: CaseOpsOptions = {}): Promise<CaseO
     teams: supervisor.teams,
     recoveredRunCount,
     tokens: people.tokens,
-    pageLink: (account, path) =>
-      `${server.url}${path}${path.includes('?') ? '&' : '?'}key=${people.tokens[account] ?? ''}`,
+    pageLink: (account, path) => signedIn(`${server.url}${path}`, people.tokens[account]),
     desk: supervisor.desk,
+    retention: supervisor.retention,
     grantOf: (account) => people.grantFor(account),
     trust: trustOf(keys, server.url),
     [Symbol.asyncDispose]: () => (disposed ??= owned.disposeAsync()),
   };
+}
+
+/** The page's address with the key that it is opened with. */
+function signedIn(url: string, token = ''): string {
+  return `${url}${url.includes('?') ? '&' : '?'}key=${token}`;
 }
 
 /** ERR_CONFIG when a team to leave out is none of the case's, or when names of teams meet. */

@@ -44,7 +44,11 @@ export function openPeople(options: PeopleOptions): People {
   return options.users === undefined ? developmentPeople(options) : issuerPeople(options, options.users);
 }
 
-function developmentPeople({ directory, requester, accounts = DEVELOPMENT_ACCOUNTS }: PeopleOptions): People {
+function developmentPeople(options: PeopleOptions): People {
+  const { directory, requester, accounts: named = DEVELOPMENT_ACCOUNTS } = options;
+  const tenants = [...new Set(named.map((account) => account.slice(account.indexOf('@') + 1)))];
+  // Whoever the case names: in development each tenant has one person who may erase.
+  const accounts = [...new Set([...named, ...tenants.map((tenant): DevelopmentAccount => `custodian@${tenant}`)])];
   const issuer = createDevelopmentIssuer({
     issuer: ISSUER,
     audience: 'urn:caseops:api',

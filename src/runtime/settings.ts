@@ -30,6 +30,7 @@ export interface Settings {
   readonly limits: Partial<Limits>;
   readonly callLimits: CallLimits;
   readonly telemetry: TelemetryConfig;
+  readonly retention: CaseOpsConfig['retention'];
 }
 
 const DIRECTORY = '.caseops';
@@ -58,6 +59,7 @@ export async function readSettings(options: CaseOpsOptions): Promise<Settings> {
     callLimits: Object.fromEntries(
       Object.entries(config.quotas.toolServers).map(([server, { callsInFlightMax }]) => [server, callsInFlightMax]),
     ),
+    retention: config.retention,
     telemetry: options.telemetry ?? (await telemetryOf(config.telemetry, secrets)),
   };
 }

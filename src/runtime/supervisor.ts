@@ -12,6 +12,7 @@ import { createLocalDriver } from '#drivers/local/local-driver.ts';
 import { explainClaims } from '#evidence/why.ts';
 import { digestOf } from '#kernel/digest.ts';
 import type { ArtifactStore } from '#ports/artifact-store.ts';
+import type { RetentionDesk } from '#ports/retention-desk.ts';
 import type { RunDesk } from '#ports/run-desk.ts';
 import type { Store } from '#ports/store.ts';
 import type { Telemetry } from '#ports/telemetry.ts';
@@ -33,7 +34,9 @@ import { openEffects } from './supervisor-effects.ts';
 import { openInboxes } from './supervisor-inboxes.ts';
 import { hostInProcess } from './host-in-process.ts';
 import type { CallLimits } from './call-limits.ts';
+import type { CaseOpsConfig } from './config.ts';
 import type { KeyRing } from './key-ring.ts';
+import { openRetention } from './retention.ts';
 import type { Trust } from './team-config.ts';
 import { ISSUER, SUPERVISOR_WORKLOAD } from './workloads.ts';
 
@@ -49,6 +52,7 @@ export interface SupervisorOptions extends Pick<
   /** Undefined: where the kind of store has its own place. */
   readonly artifacts: ArtifactStore | undefined;
   readonly keys: KeyRing;
+  readonly retention: CaseOpsConfig['retention'];
   readonly callLimits: CallLimits;
   readonly grants: GrantLookup;
   readonly telemetry: Telemetry;
@@ -58,6 +62,7 @@ export interface SupervisorOptions extends Pick<
 
 export interface Supervisor extends AsyncDisposable {
   readonly desk: RunDesk;
+  readonly retention: RetentionDesk;
   readonly issuer: EmbeddedIssuer;
   readonly teams: readonly RunningTeam[];
   /** Takes up runs that an earlier process left open; returns how many. */
@@ -84,15 +89,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
   const targets = stack.use(new AsyncDisposableStack());
   const driver = stack.use(openDriver(store, telemetry));
   const { admission, goalsPerMinuteMax } = openAdmission(options, { store, stack });
-  const shared = {
-    admission,
-    driver,
-    store,
-    teams,
-    ...time,
-    workload: SUPERVISOR_WORKLOAD,
-    grants,
-  };
+  const shared = { admission, driver, store, teams, ...time, workload: SUPERVISOR_WORKLOAD, grants };
   const effects = await openEffects({ case: options.case, directory, keys, stack: targets }, { ...shared, issuer });
   const capabilities = createCapabilityDirectory({
     effectOffers: effects?.writer.offers ?? [],
@@ -120,6 +117,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
   const owned = stack.move();
   return {
     desk,
+    retention: openRetention({ store, directory, config: options.retention }),
     issuer,
     teams: children.map((child) => ({ name: child.team, pid: child.pid, url: child.ready.url })),
     resume: async () => {

@@ -9,6 +9,7 @@ import { jobTodo } from '#contracts/job.ts';
 import { type LeaseRow, leaseRow } from '#contracts/lease.ts';
 import type { RunResult } from '#contracts/step-result.ts';
 import type { RunHead, RunPhase } from '#ports/store.ts';
+import { asRead } from './erased-event.ts';
 
 /** A row of `run`. Its words are checked by the table, so they need no second schema here. */
 export interface StoredRun {
@@ -48,7 +49,7 @@ export function headOf(row: StoredRun): RunHead {
 /** A sealed event from its stored text, or from what was read of it. The chain is verified by who audits, not at each load. */
 export function eventOf(stored: unknown, ref: RunRef, seq: number): RunEvent {
   const what = `event ${ref.tenant}/${ref.runId}#${seq}`;
-  return typeof stored === 'string' ? parsed(runEvent, stored, what) : held(runEvent, stored, what);
+  return held(runEvent, asRead(typeof stored === 'string' ? jsonOf(stored, what) : stored), what);
 }
 
 /** A job from its stored todo. */
@@ -84,13 +85,15 @@ interface Threshold<T> {
 }
 
 function parsed<T>(schema: Threshold<T>, json: string, what: string): T {
-  let value: unknown;
+  return held(schema, jsonOf(json, what), what);
+}
+
+function jsonOf(json: string, what: string): unknown {
   try {
-    value = JSON.parse(json);
+    return JSON.parse(json);
   } catch (cause) {
     throw unreadable(what, 'is not JSON', cause);
   }
-  return held(schema, value, what);
 }
 
 function held<T>(schema: Threshold<T>, value: unknown, what: string): T {

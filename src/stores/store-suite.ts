@@ -7,6 +7,7 @@ import { digestOfBytes } from '#kernel/digest.ts';
 import type { RecordWrite, Store } from '#ports/store.ts';
 import { seededClock } from '#testing/seeded-clock.ts';
 import { durabilitySuite } from './suite-durability.ts';
+import { erasureSuite } from './suite-erasure.ts';
 import { ledgerSuite } from './suite-ledger.ts';
 import { lockSuite } from './suite-locks.ts';
 import { quotaSuite } from './suite-quotas.ts';
@@ -39,6 +40,7 @@ export function storeSuite(name: string, subject: () => Promise<StoreSubject>): 
   ledgerSuite(name, subject);
   lockSuite(name, subject);
   quotaSuite(name, subject);
+  erasureSuite(name, subject);
   durabilitySuite(name, subject);
 }
 

@@ -79,6 +79,10 @@ function answerOf(
     objects.set(key, Uint8Array.from(body));
     return { status: 200 };
   }
+  if (request.method === 'DELETE') {
+    objects.delete(key);
+    return { status: 204 };
+  }
   const held = objects.get(key);
   return held === undefined ? { status: 404 } : { status: 200, body: held };
 }

@@ -110,10 +110,17 @@ export function createRunWriter(options: RunWriterOptions): RunWriter {
     },
     read: async (ref) =>
       table.held.get(runKey(ref))?.state ??
-      table.ended(ref) ??
+      (await stillEnded(options, ref)) ??
       (await reload(options, ref)) ??
       foldLog(store, kernel, { ref, verify: false }),
   };
+}
+
+/** What is kept of an ended run is shown only while the store has it so: another process may have erased it. */
+async function stillEnded({ store, table }: RunWriterOptions, ref: RunRef): Promise<RunState | undefined> {
+  const state = table.ended(ref);
+  if (state === undefined) return undefined;
+  return (await store.head(ref))?.hash === state.hash ? state : undefined;
 }
 
 /** The state of a run that this process holds, folded again with its jobs if it was dropped. */

@@ -217,7 +217,7 @@ const sealsWhatItReads: SeededBreak = {
     events: async (ref, afterSeq, limit) => {
       let head: ChainHead = { ref, seq: 0, hash: '' };
       const sealed = (await store.events(ref, 0, afterSeq + limit)).map((event) => {
-        const next = sealEvent(head, event, event);
+        const next = event.kind === 'body.erased' ? event : sealEvent(head, event, event);
         head = { ref, seq: next.seq, hash: next.hash };
         return next;
       });

@@ -34,6 +34,7 @@ const view: RunView = {
   findings: [],
   steps: [],
   blocked: null,
+  erased: null,
   migrations: [],
   revisions: [],
   arrivals: [],

@@ -4,6 +4,7 @@
  */
 import { CaseOpsError } from '#contracts/error.ts';
 import type { RootGrant } from '#contracts/lease.ts';
+import type { RetentionDesk } from '#ports/retention-desk.ts';
 import type { RunDesk } from '#ports/run-desk.ts';
 import type { Telemetry } from '#ports/telemetry.ts';
 import { Hono } from 'hono';
@@ -12,6 +13,7 @@ import { approvalRoutes, effectRoutes } from './approval-routes.ts';
 import { pageRoutes } from './page-routes.ts';
 import { notFound, problemResponse } from './problem.ts';
 import { readBody } from './request-body.ts';
+import { retentionRoutes } from './retention-routes.ts';
 import { runRoutes, type ApiEnvironment } from './run-routes.ts';
 import { traceRequests } from './trace-requests.ts';
 
@@ -30,6 +32,8 @@ export interface TokenResponse {
 
 export interface HttpEdge {
   readonly desk: RunDesk;
+  /** Undefined: nothing is erased through this edge. */
+  readonly retention?: RetentionDesk | undefined;
   /** The person behind a bearer token, or undefined. */
   readonly authenticate: (token: string) => RootGrant | undefined | Promise<RootGrant | undefined>;
   /** The person behind the page's cookie: the same tokens, handed over once by `?key=`. */
@@ -67,7 +71,7 @@ export function createHttpEdge(edge: HttpEdge): Hono<ApiEnvironment> {
   return app;
 }
 
-function apiRoutes({ desk, authenticate }: HttpEdge): Hono<ApiEnvironment> {
+function apiRoutes({ desk, authenticate, retention }: HttpEdge): Hono<ApiEnvironment> {
   const api = new Hono<ApiEnvironment>();
   api.use('*', async (c, next) => {
     const token = /^Bearer ([\w.~+/-]+=*)$/.exec(c.req.header('authorization') ?? '')?.[1];
@@ -80,6 +84,7 @@ function apiRoutes({ desk, authenticate }: HttpEdge): Hono<ApiEnvironment> {
   api.route('/runs', runRoutes(desk));
   api.route('/approvals', approvalRoutes(desk));
   api.route('/effects', effectRoutes(desk));
+  if (retention !== undefined) api.route('/', retentionRoutes(retention));
   api.get('/agents', async (c) => c.json(await desk.agents(c.var.grant, c.req.raw.signal)));
   api.get('/whoami', (c) => c.json(c.var.grant));
   api.post('/plans', async (c) => {

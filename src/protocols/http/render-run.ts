@@ -16,7 +16,7 @@ export function renderRun({ run, selected, why }: RunParts): Markup {
       <a href="/">Runs</a> <span aria-hidden="true">/</span> <span class="rec">${run.runId}</span>
     </nav>
     <h1><bdi>${run.statement.text}</bdi></h1>
-    ${prohibitions(run)} ${facts(run)} ${migrations(run)} ${revisions(run)} ${question(run)}
+    ${prohibitions(run)} ${facts(run)} ${erasure(run)} ${migrations(run)} ${revisions(run)} ${question(run)}
     <div class="cols runview">
       <div>
         <div class="head">
@@ -69,6 +69,16 @@ function facts(run: RunView): Markup {
       <span><b>${run.effects.length}</b> effects</span>
     </div>
     ${run.reason === null || run.result === 'completed' ? undefined : html`<p class="quiet reason">${run.reason}</p>`}`;
+}
+
+function erasure({ erased }: RunView): Markup | undefined {
+  if (erased === null) return undefined;
+  const what = erased.scope === 'run' ? 'What this run asked, found and said' : 'The artifacts of this run';
+  const why = erased.cause.kind === 'policy' ? `by policy after ${erased.cause.olderThanDays} days` : 'on request';
+  return html`<p class="quiet reason">
+    ${what} was erased at ${erased.at} ${why}, by ${erased.by} (<span class="rec">${erased.tombstoneId}</span>). Its log
+    still verifies.
+  </p>`;
 }
 
 /** Each move to other contracts, with who and why. */

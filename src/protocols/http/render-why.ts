@@ -57,9 +57,13 @@ export function renderWhy({ run, selected, why }: WhyParts): Markup {
 function verdict(why: WhyView): Markup {
   return why.holds
     ? html`<span class="st ok">${icon('ok')} Holds: ${why.linkCount} of ${why.linkCount} links verified</span>`
-    : html`<span class="st bad"
-        >${icon('failed')} Broken: ${why.brokenCount} of ${why.linkCount} links do not hold</span
-      >`;
+    : why.brokenCount === 0
+      ? html`<span class="st idle"
+          >${icon('expired')} Erased: ${why.erasedCount} of ${why.linkCount} links are not kept any more</span
+        >`
+      : html`<span class="st bad"
+          >${icon('failed')} Broken: ${why.brokenCount} of ${why.linkCount} links do not hold</span
+        >`;
 }
 
 function renderLink(link: WhyLink): Markup {
@@ -95,6 +99,7 @@ function details(link: WhyLink): Markup | undefined {
 
 function look(word: WhyLink['verdict']): readonly [icon: string, tone: string] {
   if (word === 'Broken') return ['failed', 'bad'];
+  if (word === 'Erased') return ['expired', 'idle'];
   if (word === 'Not needed') return ['nodata', 'idle'];
   if (word === 'not checked') return ['pending', 'idle'];
   return ['ok', 'ok'];

@@ -29,6 +29,7 @@ export function artifactSuite(name: string, subject: () => Promise<ArtifactSubje
   };
   contentTests(inPlace);
   refusalTests(inPlace);
+  removalTests(inPlace);
 }
 
 type InPlace = (title: string, body: (place: ArtifactSubject, store: ArtifactStore) => Promise<void>) => void;
@@ -76,6 +77,22 @@ function contentTests(inPlace: InPlace): void {
     first?.fill(0);
     assert.equal(new TextDecoder().decode(await store.get('t9', digest)), 'before');
   });
+}
+
+function removalTests(inPlace: InPlace): void {
+  inPlace(
+    'what is removed is gone for its tenant alone, and removing it again removes nothing',
+    async (place, store) => {
+      const digest = await store.put('t9', bytesOf('to be forgotten'));
+      await store.put('t8', bytesOf('to be forgotten'));
+      assert.equal(await store.remove('t9', digest), true);
+      assert.deepEqual([await store.has('t9', digest), await place.open().get('t9', digest)], [false, undefined]);
+      assert.equal(await store.remove('t9', digest), false);
+      assert.equal(await store.has('t8', digest), true);
+      await assert.rejects(store.remove('../t8', digest), { code: 'ERR_USAGE' });
+      assert.equal(await store.put('t9', bytesOf('to be forgotten')), digest);
+    },
+  );
 }
 
 function refusalTests(inPlace: InPlace): void {

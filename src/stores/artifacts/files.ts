@@ -44,6 +44,19 @@ export function createFileArtifacts(options: FileArtifactsOptions): ArtifactStor
         return bytes === undefined ? undefined : checked(bytes, { tenant, digest });
       }),
     has: (tenant, digest) => guarded(root, () => isFile(pathOf(tenant, digest))),
+    remove: (tenant, digest) =>
+      guarded(root, async () => {
+        const path = pathOf(tenant, digest);
+        try {
+          await unlink(path);
+        } catch (error) {
+          if (isCode(error, 'ENOENT')) return false;
+          throw error;
+        }
+        // Gone for good only when the directory says so after a power cut, too.
+        await syncDirectory(dirname(path));
+        return true;
+      }),
   };
 }
 

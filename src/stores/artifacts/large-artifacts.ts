@@ -4,6 +4,7 @@
  */
 import { ARTIFACT_RECORD_BYTES_MAX } from '#contracts/artifact.ts';
 import { CaseOpsError } from '#contracts/error.ts';
+import type { Digest, Tenant } from '#contracts/ids.ts';
 import type { ArtifactStore } from '#ports/artifact-store.ts';
 import type { RecordWrite, Store } from '#ports/store.ts';
 
@@ -28,8 +29,22 @@ export function withLargeArtifacts(store: Store, large: ArtifactStore): Store {
       return putAll(big, large).then(() => store.write(without(records, big)));
     },
     artifact: async (tenant, digest) => (await store.artifact(tenant, digest)) ?? (await large.get(tenant, digest)),
+    // The database first: what its tombstone names is gone for every reader, and taken out of the other place now or when it is repeated.
+    erase: async (erasure) => {
+      const outcome = await store.erase(erasure);
+      if (outcome.ok) await removeAll(large, erasure.tombstone.tenant, erasure.artifacts);
+      return outcome;
+    },
+    dropArtifacts: async (tenant, digests) =>
+      (await store.dropArtifacts(tenant, digests)) + (await removeAll(large, tenant, digests)),
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   };
+}
+
+async function removeAll(large: ArtifactStore, tenant: Tenant, digests: readonly Digest[]): Promise<number> {
+  let count = 0;
+  for (const digest of digests) if (await large.remove(tenant, digest)) count += 1;
+  return count;
 }
 
 type ArtifactWrite = Extract<RecordWrite, { readonly table: 'artifact' }>;

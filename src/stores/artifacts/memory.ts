@@ -17,6 +17,7 @@ export function createMemoryArtifacts(): ArtifactStore {
       return bytes === undefined ? undefined : checked(Uint8Array.from(bytes), { tenant, digest });
     },
     has: async (tenant, digest) => held.has(keyOf(tenant, digest)),
+    remove: async (tenant, digest) => held.delete(keyOf(tenant, digest)),
   };
 }
 

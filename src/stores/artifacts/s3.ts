@@ -59,11 +59,19 @@ export function createS3Artifacts(options: S3ArtifactsOptions): ArtifactStore {
       if (answer.status !== 404 && answer.status !== 200) throw refused(options, 'HEAD', answer.status);
       return answer.status === 200;
     },
+    remove: async (tenant, digest) => {
+      const url = urlOf(tenant, digest);
+      const before = await request(options, { method: 'HEAD', url });
+      if (before.status === 404) return false;
+      const answer = await request(options, { method: 'DELETE', url });
+      if (answer.status !== 404 && answer.status >= 300) throw refused(options, 'DELETE', answer.status);
+      return true;
+    },
   };
 }
 
 interface Outgoing {
-  readonly method: 'PUT' | 'GET' | 'HEAD';
+  readonly method: 'PUT' | 'GET' | 'HEAD' | 'DELETE';
   readonly url: string;
   readonly bytes?: Uint8Array;
 }

@@ -6,7 +6,7 @@ import type { Store } from '#ports/store.ts';
 import { addressOf, checked, hexOf } from './artifact-key.ts';
 
 /** Passes the artifact suite. Throws ERR_ARTIFACT_SIZE above ARTIFACT_RECORD_BYTES_MAX: such bytes belong outside the database. */
-export function createTableArtifacts(store: Pick<Store, 'write' | 'artifact'>): ArtifactStore {
+export function createTableArtifacts(store: Pick<Store, 'write' | 'artifact' | 'dropArtifacts'>): ArtifactStore {
   const read: ArtifactStore['get'] = async (tenant, digest) => {
     hexOf(tenant, digest);
     const bytes = await store.artifact(tenant, digest);
@@ -26,6 +26,10 @@ export function createTableArtifacts(store: Pick<Store, 'write' | 'artifact'>): 
     },
     get: read,
     has: async (tenant, digest) => (await read(tenant, digest)) !== undefined,
+    remove: async (tenant, digest) => {
+      hexOf(tenant, digest);
+      return (await store.dropArtifacts(tenant, [digest])) > 0;
+    },
   };
 }
 

@@ -8,6 +8,7 @@ import type { Store } from '#ports/store.ts';
 import { assertCommit, assertRecordSizes } from '../commit-check.ts';
 import { createListeners } from '../commit-listeners.ts';
 import { createBatchWriter } from './batch-writer.ts';
+import { createErasing } from './erase-run.ts';
 import { createLedgerReads } from './ledger-reads.ts';
 import { createLine, type LineOptions } from './line.ts';
 import { asOwner, databaseVersion, migrateDatabase } from './migrate-database.ts';
@@ -58,6 +59,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...createRecordReads(reading),
     ...createLedgerReads(reading),
     ...createRunLocks(locking, clock),
+    ...createErasing(locking, listeners),
     commit: async (commit) => {
       assertCommit(commit);
       return writer.write({

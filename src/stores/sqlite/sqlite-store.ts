@@ -60,7 +60,7 @@ function storeWith(
   const read = guarded({ ...prepareRunReads(db), ...prepareRecordReads(db), ...prepareLedgerReads(db) }, path);
   return {
     ...read,
-    ...storeWrites(writer, { clock, listeners }),
+    ...storeWrites(writer, { db, clock, listeners }),
     onCommit: listeners.add,
     [Symbol.asyncDispose]: async () => {
       if (!db.isOpen) return;
@@ -75,11 +75,14 @@ function atOnce(transact: Transact): GroupWriterOptions['transact'] {
   return (ops, done) => done(transact(ops));
 }
 
-type StoreWrites = Pick<Store, 'commit' | 'write' | 'takeLock' | 'takeOpenRuns' | 'heartbeat' | 'bindLeaseTask'>;
+type StoreWrites = Pick<
+  Store,
+  'commit' | 'write' | 'takeLock' | 'takeOpenRuns' | 'heartbeat' | 'bindLeaseTask' | 'erase' | 'dropArtifacts'
+>;
 
 function storeWrites(
   writer: GroupWriter,
-  { clock, listeners }: { readonly clock: Clock; readonly listeners: Listeners },
+  { db, clock, listeners }: { readonly db: DatabaseSync; readonly clock: Clock; readonly listeners: Listeners },
 ): StoreWrites {
   const life = (ttlMs: number): OwnerLife => ({ nowMs: clock.nowMs(), ttlMs });
   return {
@@ -93,12 +96,24 @@ function storeWrites(
       assertRecordSizes(rows);
       return writer.write('records', rows);
     },
+    erase: (erasure) =>
+      writer.write('erase', erasure, (outcome) => {
+        if (!outcome.ok) return;
+        forgetLog(db);
+        listeners.tell([erasure.tombstone], erasure.head);
+      }),
+    dropArtifacts: (tenant, digests) => writer.write('dropArtifacts', { tenant, digests }),
     takeLock: (ref, owner, ttlMs) => writer.write('takeLock', { ref, owner, life: life(ttlMs) }),
     takeOpenRuns: (level, { owner, ttlMs }, limit) =>
       writer.write('takeOpenRuns', { level, owner, life: { ...life(ttlMs), limit } }),
     heartbeat: (owner, ttlMs) => writer.write('heartbeat', { owner, life: life(ttlMs) }),
     bindLeaseTask: ({ tenant, leaseId }, taskId) => writer.write('bindLeaseTask', { tenant, leaseId, taskId }),
   };
+}
+
+/** The write-ahead log still holds the pages as they were: it is emptied, unless somebody else reads or writes at this moment. */
+function forgetLog(db: DatabaseSync): void {
+  db.prepare('pragma wal_checkpoint(truncate)').get();
 }
 
 type Promised<T> = {

@@ -1,8 +1,9 @@
 /** The store's writes as data, so that they can be done in this thread or in another. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { RunRef } from '#contracts/command.ts';
-import type { CommitOutcome, LockTaken, RecordWrite, RunTaken } from '#ports/store.ts';
+import type { CommitOutcome, EraseOutcome, Erasure, LockTaken, RecordWrite, RunTaken } from '#ports/store.ts';
 import { createCommitWriter, type PreparedCommit } from './commit-writer.ts';
+import { createArtifactDrop, createEraser } from './erase-run.ts';
 import { createLedgerWriter } from './ledger-writes.ts';
 import { createRecordWriter } from './record-writes.ts';
 import { createRunLocks, type OwnerLife } from './run-lock.ts';
@@ -28,6 +29,11 @@ export interface Writes {
     readonly needs: { readonly tenant: string; readonly leaseId: string; readonly taskId: string };
     readonly gives: boolean;
   };
+  readonly erase: { readonly needs: Erasure; readonly gives: EraseOutcome };
+  readonly dropArtifacts: {
+    readonly needs: { readonly tenant: string; readonly digests: readonly string[] };
+    readonly gives: number;
+  };
 }
 
 export type WriteOp = {
@@ -44,6 +50,7 @@ export function createApplier(db: DatabaseSync): (op: WriteOp) => unknown {
   const ledger = createLedgerWriter(db);
   const records = createRecordWriter(db, ledger);
   const locks = createRunLocks(db);
+  const drop = createArtifactDrop(db);
   const bind = db.prepare(
     'update lease set task_id = ?1 where tenant = ?2 and lease_id = ?3 and (task_id is null or task_id = ?1)',
   );
@@ -59,6 +66,8 @@ export function createApplier(db: DatabaseSync): (op: WriteOp) => unknown {
     takeOpenRuns: ({ level, owner, life }) => locks.takeOpen(level, owner, life),
     heartbeat: ({ owner, life }) => locks.extend(owner, life),
     bindLeaseTask: ({ tenant, leaseId, taskId }) => bind.run(taskId, tenant, leaseId).changes === 1,
+    erase: createEraser(db),
+    dropArtifacts: ({ tenant, digests }) => drop(tenant, digests),
   };
   return (op) => {
     switch (op.kind) {
@@ -74,6 +83,10 @@ export function createApplier(db: DatabaseSync): (op: WriteOp) => unknown {
         return appliers.heartbeat(op.needs);
       case 'bindLeaseTask':
         return appliers.bindLeaseTask(op.needs);
+      case 'erase':
+        return appliers.erase(op.needs);
+      case 'dropArtifacts':
+        return appliers.dropArtifacts(op.needs);
     }
   };
 }
