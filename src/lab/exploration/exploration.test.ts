@@ -26,6 +26,12 @@ test('every state of a plan of one step is reached, and none breaks an invariant
   assert.ok(seen.stateCount > 500 && seen.endCount > 50, `${seen.stateCount} states, ${seen.endCount} ends`);
 });
 
+test('every state of runs that end with an answer is reached', () => {
+  const [seen] = Object.values(exploreHere({ sets: ['answered, close'], part: 0, partCount: 2 }));
+  assert.deepEqual([seen?.counterexamples, seen?.incompletePlans], [[], []]);
+  assert.ok((seen?.stateCount ?? 0) > 300, `${seen?.stateCount} states`);
+});
+
 test('every state of all plans of two steps is reached in the wide scope', () => {
   const totals = exploreHere({ sets: ['two steps, wide'], part: 0, partCount: 1 });
   const [seen] = Object.values(totals);

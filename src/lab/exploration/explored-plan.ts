@@ -49,7 +49,8 @@ export interface PlanVariation {
   readonly scope: Scope;
   readonly join?: Partial<Plan['join']>;
   readonly concurrencyMax?: number;
-  readonly claims?: GoalContract['claims'];
+  /** Whether the goal declares a sentence, over every read: then the run ends with an answer. */
+  readonly answered?: boolean;
 }
 
 export function exploredPlan(shape: PlanShape, variation: PlanVariation): ExploredPlan {
@@ -206,7 +207,7 @@ function goalOf(stepIds: readonly string[], variation: PlanVariation): GoalContr
     prohibitedActions: [],
     constraints: [],
     evidencePolicy: { factsNeedEvidence: true, observationAgeMsMax: 0 },
-    claims: variation.claims ?? [],
+    claims: variation.answered === true ? [SENTENCE] : [],
     budget: {
       stepCountMax: 16,
       modelTokenCountMax: 0,
@@ -218,6 +219,14 @@ function goalOf(stepIds: readonly string[], variation: PlanVariation): GoalContr
     statement: { text: 'Why is C-102 not completed?', language: 'en' },
   };
 }
+
+const SENTENCE: GoalContract['claims'][number] = {
+  key: 'status',
+  kind: 'fact',
+  output: 'value',
+  sentence: { en: 'The claim is {value}.' },
+  slots: { value: { anchorType: 'claim', pointer: '/value', format: 'code' } },
+};
 
 /** What an effect step writes. */
 export function noticeOf(stepId: string): string {
@@ -270,7 +279,15 @@ function planOf(
       ...by.variation.join,
     },
     budget: goal.budget,
-    claims: [],
+    claims:
+      by.variation.answered === true
+        ? [
+            {
+              key: SENTENCE.key,
+              stepIds: steps.filter(({ skillId }) => skillId === READ.skillId).map(({ stepId }) => stepId),
+            },
+          ]
+        : [],
   };
 }
 

@@ -24,6 +24,9 @@ const FOUR_STEP_SHAPES = [
   'r1 r2 r3 r4(r1,r2,r3)',
 ] as const;
 
+/** Runs whose goal declares a sentence. */
+const ANSWERED_SHAPES = ['r1', 'r1?', 'r1 r2(r1)', 'r1 r2?(~r1)', 'r1 r2'] as const;
+
 /** Of all shapes up to two steps. */
 const JOINS: Readonly<Record<string, Partial<Plan['join']>>> = {
   'required only': { completionRule: 'all_required_terminal' },
@@ -36,6 +39,10 @@ export function exploredSets(): readonly ExploredSet[] {
   return [
     { name: 'one step, close', plans: planShapes(1).map((shape) => exploredPlan(shape, { scope: 'close' })) },
     { name: 'two steps, close', plans: planShapes(2).map((shape) => exploredPlan(shape, { scope: 'close' })) },
+    {
+      name: 'answered, close',
+      plans: ANSWERED_SHAPES.map((name) => exploredPlan(shapeOf(name), { scope: 'close', answered: true })),
+    },
     { name: 'two steps, wide', plans: small.map((shape) => exploredPlan(shape, { scope: 'wide' })) },
     ...Object.entries(JOINS).map(([name, join]) => ({
       name: `two steps, ${name}`,

@@ -143,6 +143,13 @@ function dispatchIdOf(stepId: string, attempt: number): `dsp_${string}` {
   return `dsp_${stepId}-${attempt}`;
 }
 
+/** What was observed for each piece of evidence that the run has accepted. */
+export function recordsOf({ evidence }: RunState): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    [...evidence.values()].map(({ evidenceId }) => [evidenceId, { value: evidenceId.endsWith('B') ? 'B' : 'A' }]),
+  );
+}
+
 const FAR_AT = timeAt(START_MS + 1_000_000 * UNIT_MS);
 
 function deliveryOf(stepId: string, attempt: number, what: Made): Deliverable {

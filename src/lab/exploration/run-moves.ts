@@ -2,6 +2,7 @@
 import type { GivenUpTodo, Todo } from '#contracts/command.ts';
 import { isEffectStep } from '#kernel/effect-state.ts';
 import type { RunState } from '#kernel/run-state.ts';
+import { answerMoves } from './answer-moves.ts';
 import { effectMoves } from './effect-moves.ts';
 import { REQUESTER, type Scope, timeAt, UNIT_MS } from './explored-plan.ts';
 import type { Move } from './move.ts';
@@ -23,6 +24,7 @@ export function movesOf(state: RunState, world: World): readonly Move[] {
     else moves.push(...readMoves(state, step, { at, scope: world.scope, deliveries: world.deliveries }));
   }
   const close = world.scope === 'close';
+  if (world.todos.some(({ kind }) => kind === 'compose')) moves.push(...answerMoves(state, at));
   for (const todo of world.todos) if (close || todo.kind === 'await') moves.push(...todoMoves(todo, at));
   return [...moves, ...runMoves(state, { at, close }), ...timeMoves(world.nowMs, close)];
 }
