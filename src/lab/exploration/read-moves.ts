@@ -43,9 +43,10 @@ export function readMoves(state: RunState, step: StepState, by: ReadWorld): read
   if (open && step.attempts.length < ATTEMPT_COUNT_MAX) moves.push(dispatchMove(step, by.at));
   for (const attempt of step.attempts) {
     const base = { at: by.at, stepId, attempt: attempt.attempt };
-    for (const what of deliverable(step, attempt, by.scope)) moves.push(deliverMove(by, base, what));
-    moves.push(failMove(base, 'ERR_TEAM_UNREACHABLE', 'fails and may be tried again'));
-    // An attempt that is over is told so in the same way, whatever it failed for.
+    for (const what of deliverable(state, { step, attempt, scope: by.scope })) moves.push(deliverMove(by, base, what));
+    // The end of an attempt says nothing new about a step that is over: close, it is said all the same.
+    if (by.scope === 'close' || step.result === undefined)
+      moves.push(failMove(base, 'ERR_TEAM_UNREACHABLE', 'fails and may be tried again'));
     if (by.scope === 'close' || state.inFlight.has(stepId)) moves.push(failMove(base, 'ERR_DENIED', 'fails for good'));
     if (by.scope === 'wide') continue;
     moves.push(startMove(base));
@@ -53,8 +54,15 @@ export function readMoves(state: RunState, step: StepState, by: ReadWorld): read
       moves.push(failMove(base, 'ERR_STEP_BLOCKED', 'asks for claim_id'));
   }
   const [first] = step.attempts;
-  if (first !== undefined) moves.push(...strayMoves(by, { at: by.at, stepId, attempt: first.attempt }));
+  if (first !== undefined && (by.scope === 'close' || stepId === firstAsked(state)))
+    moves.push(...strayMoves(by, { at: by.at, stepId, attempt: first.attempt }));
   return moves;
+}
+
+/** One stray is as stray as another. */
+function firstAsked({ steps }: RunState): string | undefined {
+  for (const [stepId, { attempts }] of steps) if (attempts.length > 0) return stepId;
+  return undefined;
 }
 
 interface At {
@@ -63,11 +71,20 @@ interface At {
   readonly attempt: number;
 }
 
-/** An attempt that is out may deliver anything; one that is over repeats itself, or says something else. */
-function deliverable(step: StepState, attempt: AttemptState, scope: Scope): readonly Made[] {
+/**
+ * An attempt that is out may deliver anything; one that is over repeats itself, or says something else. In the wide scope only the last
+ * attempt of a step does so, and in a run that takes no result any more only once.
+ */
+function deliverable(
+  state: RunState,
+  { step, attempt, scope }: { readonly step: StepState; readonly attempt: AttemptState; readonly scope: Scope },
+): readonly Made[] {
   const over = step.result !== undefined || attempt.error !== undefined;
-  if (scope === 'wide') return over ? ['A', 'B'] : ['A', 'no_data'];
-  return over ? ['A', 'B', 'no_data', 'malformed'] : ['A', 'no_data', 'malformed', 'misbound', 'overspent'];
+  if (scope === 'close')
+    return over ? ['A', 'B', 'no_data', 'malformed'] : ['A', 'no_data', 'malformed', 'misbound', 'overspent'];
+  if (!over) return ['A', 'no_data'];
+  if (attempt.attempt < step.attempts.length) return [];
+  return state.phase === 'ended' || state.phase === 'cancelling' ? ['A'] : ['A', 'B'];
 }
 
 function dispatchMove(step: StepState, at: string): Move {
