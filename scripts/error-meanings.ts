@@ -243,7 +243,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Meaning>> = {
   ),
   ERR_QUOTA: row(
     "The tenant's quota of the day has less left than a step would need; `detail` says how much.",
-    'Ask again tomorrow (UTC), or raise /quotas/money for that tenant.',
+    'Ask again on the next day (UTC). Nothing of this version holds such a quota; who writes against the store port does.',
   ),
   ERR_DEADLINE: row(
     'It was not done by its deadline.',
