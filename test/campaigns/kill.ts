@@ -24,6 +24,8 @@ export interface KillCampaignOptions {
 
 /** As long as a silent supervisor's runs are its own. */
 const LOCK_MS = 5_000;
+/** On a crowded machine a life may end before anything was acknowledged: kills that nobody's run has seen show nothing. */
+const RUN_COUNT_MIN = 8;
 /** After the last kill. */
 const SETTLE_MS_MAX = 180_000;
 /** A short life leaves runs in the middle; in a long one those of a dead process are taken over. */
@@ -93,7 +95,8 @@ async function killUntil(options: KillCampaignOptions, parts: Parts): Promise<Ki
   const startsMs: number[] = [];
   const gaps: Gap[] = [];
   let deathMs: number | undefined;
-  while (seen.killCount < options.kills) {
+  const isEnough = (): boolean => seen.killCount >= options.kills && parts.people.acknowledged.size >= RUN_COUNT_MIN;
+  while (!isEnough() && seen.lifeCount < options.kills + RUN_COUNT_MIN) {
     const point = pointOf(dice, seen.lifeCount);
     seen.lifeCount += 1;
     const ask = askerOf(parts.people, seen.lifeCount);
