@@ -77,6 +77,8 @@ export async function serveMail(options: MailServerOptions): Promise<MailServer>
     options,
   };
   const smtp = await smtpServer(world);
+  // A connection that breaks off is its sender's affair; whether the server listens is told by `listen`.
+  smtp.on('error', () => undefined);
   smtp.server.on('connection', (socket: Socket) => {
     world.sockets.add(socket);
     socket.once('close', () => world.sockets.delete(socket));
@@ -121,7 +123,13 @@ function earlier(path: string | undefined): ReceivedMail[] {
 }
 
 async function listen(server: Server, port: number): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  await new Promise<void>((resolve, refuse) => {
+    server.once('error', refuse);
+    server.listen(port, '127.0.0.1', () => {
+      server.removeListener('error', refuse);
+      resolve();
+    });
+  });
   return (server.address() as AddressInfo).port;
 }
 
@@ -182,14 +190,22 @@ async function receive(
   const fault = await take(world, incoming);
   if (fault === 'refuse_content') done(reject(554, 'Content refused'));
   else if (fault === 'going_away') done(reject(421, 'Going away'));
+  else if (fault === 'cut_off') return;
   else if (fault === 'drop_after' || fault === 'drop_before') for (const socket of world.sockets) socket.destroy();
   else if (fault !== 'hang') done(null, 'Taken');
 }
 
+/** Undefined when the connection closed before the end of the message. */
+function wholeOf(stream: SMTPServerDataStream): Promise<Buffer | undefined> {
+  return buffer(stream).catch(() => undefined);
+}
+
 const NOT_TAKEN: readonly (MailFault | undefined)[] = ['refuse_content', 'going_away', 'drop_before'];
 
-async function take(world: World, { stream, session }: Incoming): Promise<MailFault | undefined> {
-  const content = await buffer(stream);
+async function take(world: World, { stream, session }: Incoming): Promise<MailFault | 'cut_off' | undefined> {
+  const content = await wholeOf(stream);
+  // Whoever sent it is gone in the middle of the message: nothing was taken, and nobody waits for a reply.
+  if (content === undefined) return 'cut_off';
   const { fault } = world;
   world.fault = undefined;
   if (NOT_TAKEN.includes(fault)) return fault;
