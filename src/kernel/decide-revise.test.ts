@@ -284,3 +284,32 @@ test('INV-05, INV-09: what holds must be a result that there is, and the next ve
   none.append({ kind: 'plan.revised', body: revisedBody });
   assert.equal(none.state.steps.size, 0);
 });
+
+test('a conflict about a step that begins anew is over with the decision above it', () => {
+  const trial = plannedTrial(CHAIN);
+  trial.dispatch('s1');
+  trial.deliver('s1');
+  trial.dispatch('s2');
+  trial.deliver('s1', { value: 'other' });
+  trial.deliver('s2');
+  trial.deliver('s2', { value: 'other' });
+  assert.equal(trial.state.conflicts.size, 2);
+  const kinds = trial.ok('decideConflict', held('s1', hashOf('s1', { value: 'other' })));
+  assert.ok(kinds.includes('run.unblocked'));
+  const { phase, needsHuman, conflicts } = trial.state;
+  assert.deepEqual([phase, needsHuman, conflicts.size], ['running', false, 0]);
+  trial.assertFold();
+});
+
+test('a run that stood still for an approval does not wait for it after the version that it belonged to', () => {
+  const trial = effectTrial([stepOf('s1'), effectStep('e1', { dependsOn: [{ stepId: 's1', strength: 'strong' }] })]);
+  trial.dispatch('s1');
+  trial.deliver('s1');
+  propose(trial, 'e1');
+  trial.ok('awaitPeople', {});
+  trial.deliver('s1', { value: 'other' });
+  assert.equal(trial.state.blocked?.code, 'APPROVAL');
+  trial.ok('decideConflict', held('s1', hashOf('s1', { value: 'other' })));
+  assert.deepEqual([trial.state.phase, [...trial.state.readyEffects]], ['running', ['e1']]);
+  trial.assertFold();
+});

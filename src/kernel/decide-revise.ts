@@ -63,8 +63,9 @@ export function decideConflict(state: RunState, command: Resolve): Decision {
   };
   if (adopted === undefined) {
     const draft = openDraft(state, run, command.at);
-    draft.events.push({ kind: 'conflict.decided', body }, ...liftConflict(state, command));
-    return concludeLifted(draft);
+    const leftCount = state.conflicts.size - 1;
+    draft.events.push({ kind: 'conflict.decided', body }, ...liftConflict(state, command, leftCount));
+    return concludeLifted(draft, leftCount);
   }
   return adoptRival(state, command, { run, step, body, adopted });
 }
@@ -148,6 +149,10 @@ function adoptRival(
   const skills = [...now.skills.values()];
   const outcomes = outcomesOf(state, kept).set(body.stepId, adopted.result.status);
   const never = impossible(plan, skills, outcomes);
+  // What rests on it begins anew, and with it goes the conflict about what it gave.
+  const leftCount = [...stepsOf(state, state.conflicts.keys())].filter(
+    (one) => one !== step && !downstream.has(one),
+  ).length;
   const draft = openDraft(state, run, command.at);
   draft.events.push(
     { kind: 'artifact.accepted', body: { ...adopted.artifact, evidence: adopted.result.evidence } },
@@ -155,7 +160,9 @@ function adoptRival(
     ...withdrawals(state),
     revision(run, { plan, kept, skills, cards: [...cards], teamPolicyDigests, command }),
     ...never,
-    ...liftConflict(state, command),
+    // Whoever was waited for decides nothing of the version before any more.
+    ...liftPeopleBlock(state, command.actor),
+    ...liftConflict(state, command, leftCount),
   );
   if (kept.length + never.length < plan.steps.length) return { ok: true, events: draft.events };
   // Nothing is left to do: the join is decided by what holds now.
@@ -167,12 +174,12 @@ function adoptRival(
     draft.over.set(one, 'skipped');
   draft.results.set(body.stepId, adopted.result);
   Object.assign(draft.counts, countsOf(state, draft.over));
-  return concludeLifted(draft);
+  return concludeLifted(draft, leftCount);
 }
 
 /** The last conflict is decided: behind it the join may have been, too. */
-function concludeLifted(draft: Draft): Decision {
-  draft.lifted = draft.state.conflicts.size === 1;
+function concludeLifted(draft: Draft, leftCount: number): Decision {
+  draft.lifted = leftCount === 0;
   draft.blocked = !draft.lifted;
   draft.needsHuman = needsPeopleBesides(draft.state);
   return conclude(draft);
@@ -217,8 +224,8 @@ function impossible(plan: Plan, skills: readonly SkillContract[], outcomes: Read
 }
 
 /** The block is lifted by the decision about the last conflict. */
-function liftConflict(state: RunState, { actor, held }: Resolve): readonly EventDraft[] {
-  if (state.conflicts.size > 1 || state.blocked?.code !== 'RESULT_CONFLICT') return [];
+function liftConflict(state: RunState, { actor, held }: Resolve, leftCount: number): readonly EventDraft[] {
+  if (leftCount > 0 || state.blocked?.code !== 'RESULT_CONFLICT') return [];
   return [{ kind: 'run.unblocked', body: { code: 'RESULT_CONFLICT', by: actor, input: { result_hash: held } } }];
 }
 

@@ -42,10 +42,7 @@ export function addRival(state: RunState, event: EventOf<'result.conflicted'>): 
  */
 export function takeHeld(state: RunState, { body }: EventOf<'conflict.decided'>): void {
   state.conflicts.delete(body.stepId);
-  if (state.conflicts.size === 0) {
-    state.needsHuman = needsPeopleBesides(state);
-    state.needsHumanBeforeBlock = state.needsHuman;
-  }
+  forgetWait(state);
   const step = state.steps.get(body.stepId);
   if (body.adopted === undefined || step === undefined) return;
   step.result = body.adopted.result;
@@ -74,6 +71,21 @@ export function revisePlan(state: RunState, { body, at }: EventOf<'plan.revised'
     if (stands.has(stepId)) carryOver(state, step, earlier);
   }
   for (const step of state.steps.values()) if (outcomeOf(step) === undefined) openAgain(state, step);
+  dropConflicts(state, stands);
+}
+
+/** Of a step that begins anew nobody has to decide between the results of before. */
+function dropConflicts(state: RunState, stands: ReadonlySet<string>): void {
+  const conflicted = [...state.conflicts.keys()];
+  for (const stepId of conflicted) if (!stands.has(stepId)) state.conflicts.delete(stepId);
+  if (conflicted.length > 0) forgetWait(state);
+}
+
+/** Behind the last conflict nobody is needed but for something else. */
+function forgetWait(state: RunState): void {
+  if (state.conflicts.size > 0) return;
+  state.needsHuman = needsPeopleBesides(state);
+  state.needsHumanBeforeBlock = state.needsHuman;
 }
 
 function carryOver(state: RunState, step: StepState, earlier: StepState): void {
