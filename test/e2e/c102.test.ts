@@ -90,6 +90,7 @@ test('a planted row in the effect ledger makes the proof fail', () => {
     attempt: 1,
     state: 'completed',
     receipt: null,
+    artifactRef: null,
     history: [],
     updatedAt: '2026-07-23T09:00:00Z',
   };
